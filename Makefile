@@ -1,0 +1,61 @@
+# Needs Python 3.11 or newer and make; everything else goes into .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Test processes: one per core, four at most.
+WORKERS ?= auto
+CODE   := $(wildcard src tests scripts benchmarks)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format types bench lowest cohort clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+demo: $(VENV)/.runtime  ## install, then run the main job on the bundled cohort
+	$(BIN)/sosie demo -o sosie-demo
+
+test: $(VENV)/.dev  ## install, then run every test
+	$(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 4 --dist worksteal $(PYTEST_ARGS)
+
+lint: $(VENV)/.dev  ## style and likely bugs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.dev  ## rewrite the code in the project's layout
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(VENV)/.dev  ## static types, strict
+	$(BIN)/mypy $(filter-out tests,$(CODE))
+
+bench: $(VENV)/.dev  ## time and memory, beside the figures to reach
+	$(BIN)/python benchmarks/bench.py
+
+cohort: $(VENV)/.runtime  ## make the bundled cohort again (same bytes)
+	$(BIN)/python scripts/make_cohort.py
+
+lowest:  ## the tests with the oldest supported dependencies, in an environment of their own
+	$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python scripts/lowest.py > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet -e '.[test]' -c .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pytest -q $(PYTEST_ARGS)
+
+clean:  ## remove what the other targets made
+	rm -rf .venv .venv-lowest build dist sosie-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps: an environment is made once, and again when the dependencies change.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "sosie needs Python 3.11 or newer: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: pyproject.toml | $(BIN)/python
+	$(PIP) install -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[test,dev]'
+	@touch $@ $(VENV)/.runtime
