@@ -17,7 +17,7 @@ demo: $(VENV)/.runtime  ## install, then run the main job on the bundled cohort
 	$(BIN)/sosie demo -o sosie-demo
 
 test: $(VENV)/.dev  ## install, then run every test
-	$(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 4 --dist worksteal $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev  ## style and likely bugs
 	$(BIN)/ruff check .
@@ -40,7 +40,7 @@ lowest:  ## the tests with the oldest supported dependencies, in an environment 
 	$(PYTHON) -m venv --clear .venv-lowest
 	.venv-lowest/bin/python scripts/lowest.py > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python -m pip install --quiet -e '.[test]' -c .venv-lowest/constraints.txt
-	.venv-lowest/bin/python -m pytest -q $(PYTEST_ARGS)
+	.venv-lowest/bin/python -m pytest $(PYTEST_ARGS)
 
 clean:  ## remove what the other targets made
 	rm -rf .venv .venv-lowest build dist sosie-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
