@@ -1,0 +1,372 @@
+"""Avatarizer: a table in, avatars out.
+
+Neighbours are found once; a release only draws new weights, so a hundred releases cost
+one fit and a hundred gathers.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from sosie import frames
+from sosie.errors import InputError, SosieError, quoted
+from sosie.famd import FAMD
+from sosie.frames import Ints
+from sosie.generation import Gathered, Mixture, draws_of, gather, mixture_of
+from sosie.neighbours import NeighbourIndex, Neighbours
+from sosie.randomness import BLOCK, fresh_seed
+from sosie.table import Column, Levels, Numbers, Roles, Table
+
+__all__ = ["Avatarizer", "Decode", "Method", "Settings"]
+
+Method = Literal["smoothed", "barycentre"]
+Decode = Literal["draw", "vote"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How avatars are made; all of it is public, and none of it is the seed.
+
+    Attributes
+    ----------
+    k : neighbours that each avatar is a mixture of, at least 1.
+    components : dimensions of the latent space in which neighbours are found.
+    method : ``smoothed`` (spread given back on normal scores) or ``barycentre`` (as published).
+    decode : categories by ``draw`` (one neighbour's, by weight) or ``vote`` (the heaviest).
+    min_level_count : levels that fewer people hold are never drawn.
+    augment : avatars for each person.
+    """
+
+    k: int = 5
+    components: int = 5
+    method: Method = "smoothed"
+    decode: Decode = "draw"
+    min_level_count: int = 5
+    augment: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        k: int = 5,
+        components: int = 5,
+        method: Method = "smoothed",
+        decode: Decode = "draw",
+        min_level_count: int | None = None,
+        augment: int = 1,
+    ) -> Self:
+        """Settings with the default level count: k where smoothed, 1 where barycentre.
+
+        Raises
+        ------
+        InputError
+            A value out of range.
+
+        Examples
+        --------
+        >>> Settings.of(k=7).min_level_count, Settings.of(method="barycentre").min_level_count
+        (7, 1)
+        """
+        for name, number in (("k", k), ("components", components), ("augment", augment)):
+            if number < 1:
+                raise InputError(f"{name} must be at least 1, got {number}")
+        if method not in ("smoothed", "barycentre"):
+            raise InputError(f"method must be smoothed or barycentre, got {method!r}")
+        if decode not in ("draw", "vote"):
+            raise InputError(f"decode must be draw or vote, got {decode!r}")
+        least = (k if method == "smoothed" else 1) if min_level_count is None else min_level_count
+        if least < 1:
+            raise InputError(f"min_level_count must be at least 1, got {least}")
+        return cls(k, components, method, decode, least, augment)
+
+
+class Avatarizer:
+    """Replaces each person by a random local mixture of their nearest neighbours.
+
+    Parameters
+    ----------
+    k, components, method, decode, min_level_count, augment :
+        See `Settings`; ``min_level_count`` is by default k, and 1 for the barycentre.
+    seed :
+        A secret. None takes one from the operating system. Whoever holds the seed and
+        the originals can make the avatars again.
+    keep, drop, id, categorical, numeric, date, linked, weights :
+        See `sosie.table.Roles`.
+    threads :
+        -1 for all. No result depends on it.
+    chunk :
+        Rows worked on at a time. No result depends on it.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": list(range(20, 60)) * 2, "sex": ["F", "M"] * 40})
+    >>> avatarizer = Avatarizer(k=5, seed=1).fit(people)
+    >>> avatarizer.release().columns, len(avatarizer.release())
+    (['age', 'sex'], 80)
+
+    Notes
+    -----
+    Source: Guillaudeux et al., npj Digital Medicine 6:37 (2023).
+    """
+
+    def __init__(
+        self,
+        k: int = 5,
+        components: int = 5,
+        *,
+        method: Method = "smoothed",
+        decode: Decode = "draw",
+        seed: int | None = None,
+        min_level_count: int | None = None,
+        augment: int = 1,
+        keep: Sequence[Hashable] = (),
+        drop: Sequence[Hashable] = (),
+        id: Sequence[Hashable] = (),  # noqa: A002 (the name of the option)
+        categorical: Sequence[Hashable] = (),
+        numeric: Sequence[Hashable] = (),
+        date: Mapping[Hashable, str | None] | None = None,
+        linked: Sequence[Sequence[Hashable]] = (),
+        weights: Mapping[Hashable, float] | None = None,
+        threads: int = -1,
+        chunk: int = BLOCK,
+    ) -> None:
+        self.settings = Settings.of(k, components, method, decode, min_level_count, augment)
+        self.roles = Roles(
+            keep=tuple(keep),
+            drop=tuple(drop),
+            id=tuple(id),
+            categorical=tuple(categorical),
+            numeric=tuple(numeric),
+            date=dict(date or {}),
+            linked=tuple(tuple(group) for group in linked),
+            weights=dict(weights or {}),
+        )
+        if seed is not None and seed < 0:
+            raise InputError("the seed must be at least 0")
+        self._seeded = seed is not None
+        self._seed = fresh_seed() if seed is None else seed
+        self.threads = (os.cpu_count() or 1) if threads < 1 else threads
+        self.chunk = chunk
+        self._fitted: _Fitted | None = None
+
+    @property
+    def secret_seed(self) -> int:
+        """The seed in use. Keep it with the originals, never with the avatars."""
+        return self._seed
+
+    @property
+    def fitted(self) -> _Fitted:
+        """What `fit` found; raises SosieError before it."""
+        if self._fitted is None:
+            raise SosieError("fit the avatarizer to a table first")
+        return self._fitted
+
+    @property
+    def table(self) -> Table:
+        """The originals as they were read."""
+        return self.fitted.table
+
+    @property
+    def famd(self) -> FAMD:
+        """The latent space in which neighbours were found."""
+        return self.fitted.famd
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The k nearest other people of each person, in row order."""
+        return self.fitted.neighbours()
+
+    def fit(self, data: object) -> Self:
+        """Find each person's neighbours; the input is not changed.
+
+        Parameters
+        ----------
+        data : a pandas, polars or pyarrow table, one row a person; or a `Table`.
+
+        Raises
+        ------
+        InputError
+            The table can't be used: the message names the column or row and the way out.
+        """
+        table = data if isinstance(data, Table) else Table.of(data, self.roles)
+        suspects = table.identifiers()
+        if suspects:
+            name = suspects[0]
+            raise InputError(
+                f"column{'s' if suspects[1:] else ''} {quoted(suspects)} look{'' if suspects[1:] else 's'} like an "
+                f"identifier: leave it out (--drop {name}), replace it by a fresh surrogate (--id {name}), or, if it "
+                f"is really meant, keep it as it is (--keep {name}) or average it (--numeric {name})"
+            )
+        self._fitted = _Fitted.of(table, self.settings, self.threads, self.chunk)
+        return self
+
+    def draw(self, release: int = 0, part: int = 0) -> Table:
+        """One aligned release as an encoded table: row i is an avatar of row i.
+
+        Parameters
+        ----------
+        release : which release, at least 0.
+        part : which of the ``augment`` avatars of each person.
+        """
+        if release < 0:
+            raise InputError(f"releases are numbered from 0, got {release}")
+        fitted = self.fitted
+        made = self._gather(release * self.settings.augment + part)
+        place = np.empty(len(fitted.table), dtype=np.int64)
+        place[fitted.mixture.order] = np.arange(len(place))
+        return fitted.decoded(made, place)
+
+    def release(self, r: int = 0, *, shuffle: bool = True) -> Any:
+        """One release, as the kind of dataframe that was fitted.
+
+        Shuffled, it can be published. Unshuffled, row i is an avatar of row i (with
+        ``augment`` N, one whole table of avatars after the other): that link is a
+        secret, for measuring only.
+
+        Parameters
+        ----------
+        r : which release, at least 0; other releases draw other weights.
+        """
+        if r < 0:
+            raise InputError(f"releases are numbered from 0, got {r}")
+        fitted, parts = self.fitted, self.settings.augment
+        order = self._order(r, parts * len(fitted.table)) if shuffle else None
+        tables = [self.draw(r, part) for part in range(parts)]
+        return _written(_stacked(tables), fitted.table, order, self._shuffler(r, "surrogates"))
+
+    def releases(self, count: int, *, shuffle: bool = True) -> Iterator[Any]:
+        """Releases 0 to ``count - 1``, one at a time."""
+        for r in range(count):
+            yield self.release(r, shuffle=shuffle)
+
+    def _gather(self, number: int) -> Gathered:
+        fitted = self.fitted
+        draws = draws_of(fitted.mixture, self._seed, number, self.threads)
+        return gather(
+            fitted.mixture,
+            draws,
+            fitted.table.numbers,
+            decode=self.settings.decode,
+            chunk=self.chunk,
+            threads=self.threads,
+        )
+
+    def _order(self, release: int, count: int) -> Ints:
+        return self._shuffler(release, "order").permutation(count)
+
+    def _shuffler(self, release: int, purpose: Literal["order", "surrogates"]) -> np.random.Generator:
+        """Entropy of its own for what is published; repeatable only where the user gave a seed."""
+        if not self._seeded:
+            return np.random.default_rng(secrets.randbits(128))
+        key = (release, {"order": 2**32 - 1, "surrogates": 2**32 - 2}[purpose])
+        return np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=key))
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """The originals, their latent space, and the mixture that releases are gathered from."""
+
+    table: Table
+    famd: FAMD
+    mixture: Mixture
+    near: Neighbours
+
+    @classmethod
+    def of(cls, table: Table, settings: Settings, threads: int, chunk: int) -> _Fitted:
+        if not table.columns:
+            raise InputError("no column is left to make avatars from: all are kept, dropped or identifiers")
+        if settings.k > len(table) - 1:
+            raise InputError(
+                f"k is {settings.k}, and in a table of {len(table)} rows the largest k is {max(len(table) - 1, 0)}"
+            )
+        famd = FAMD.fit(table, settings.components, table.roles.weights)
+        index = NeighbourIndex(famd.transform(table), threads)
+        near = index.others(settings.k)
+        mixture = mixture_of(
+            table,
+            near,
+            index.order,
+            smoothed=settings.method == "smoothed",
+            min_level_count=settings.min_level_count,
+            chunk=chunk,
+            threads=threads,
+        )
+        near = Neighbours(near.distances.astype(np.float32), near.rows.astype(np.int32))
+        return cls(table, famd, mixture, near)
+
+    def neighbours(self) -> Neighbours:
+        return self.near
+
+    def decoded(self, made: Gathered, place: Ints) -> Table:
+        """A gathered release as a table, rows taken at some places of the tree order."""
+        found: dict[Hashable, Column] = {}
+        for voted, codes in zip(self.mixture.voted, made.codes, strict=True):
+            taken = codes[place]
+            for i, name in enumerate(voted.names):
+                column = self.table.column(name)
+                if isinstance(column, Levels):
+                    own = taken if voted.parts is None else voted.parts[taken, i].astype(column.codes.dtype)
+                    found[name] = replace(column, codes=own)
+        for column, values in zip(self.table.numbers, made.values, strict=True):
+            found[column.name] = replace(column, values=values[place])
+        return replace(self.table, columns=tuple(found[name] for name in self.table.names))
+
+
+def _stacked(tables: Sequence[Table]) -> Table:
+    if len(tables) == 1:
+        return tables[0]
+    columns: list[Column] = []
+    for same in zip(*(table.columns for table in tables), strict=True):
+        first = same[0]
+        if isinstance(first, Numbers):
+            columns.append(replace(first, values=np.concatenate([c.values for c in same if isinstance(c, Numbers)])))
+        else:
+            columns.append(replace(first, codes=np.concatenate([c.codes for c in same if isinstance(c, Levels)])))
+    return replace(tables[0], columns=tuple(columns))
+
+
+def _written(drawn: Table, originals: Table, order: Ints | None, rng: np.random.Generator) -> Any:
+    """The native dataframe of a drawn table, in another row order if one is given."""
+    source, roles = originals.frame, originals.roles
+    count = len(drawn)
+    rows = np.arange(count) if order is None else order
+    columns: dict[Hashable, object] = {}
+    for name in source.columns:
+        series = source.get_column(name)  # type: ignore[arg-type]  # pandas names may be numbers
+        if name in roles.drop:
+            continue
+        if name in roles.keep:
+            columns[name] = frames.take(series, rows % len(originals))
+        elif name in roles.id:
+            columns[name] = frames.surrogates(series, rng.permutation(count)[rows])
+        else:
+            column = drawn.column(name)
+            columns[name] = (
+                frames.take(series, column.first[column.codes[rows]])
+                if isinstance(column, Levels)
+                else _numbers_written(column, column.values[rows], series)
+            )
+    if not columns:
+        raise InputError("no column is left in the avatars: all are dropped")
+    return frames.assemble(source, columns)
+
+
+def _numbers_written(column: Numbers, values: frames.Floats, series: Any) -> object:
+    missing = np.isnan(values)
+    grid = column.grid
+    if grid.text is not None:
+        return frames.build_text(series, column.texts(values))
+    if not grid.step:
+        return frames.build(series, values, missing)
+    steps = np.where(missing, 0, values).astype(np.int64)
+    # Wraps around 2^64 on purpose: unsigned numbers beyond int64 come back so.
+    ticks = (steps.view(np.uint64) * np.uint64(grid.step) + np.uint64(grid.origin % 2**64)).view(np.int64)
+    if series.dtype.is_float() or series.dtype.is_decimal():
+        return frames.build(series, values, missing)
+    return frames.build(series, ticks, missing)

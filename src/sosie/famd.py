@@ -1,0 +1,382 @@
+"""Factor analysis of mixed data (FAMD), from additive sufficient statistics.
+
+Source: Pages, J. (2004), Analyse factorielle de données mixtes, Revue de statistique
+appliquée 52(4). A number becomes ``(x - mean) / sd`` (ddof 0); the indicator of a level
+with share p becomes ``(d - p) / sqrt(p)``; a column of weight w is multiplied by
+``sqrt(w)``. Coordinates are projections on the eigenvectors of the covariance of the
+result. All-numeric tables give a principal component analysis, all-categorical ones a
+multiple correspondence analysis.
+
+A missing number is imputed by the mean and carries a missing/present indicator; a
+missing category is a level of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sosie.errors import InputError
+from sosie.frames import Floats
+from sosie.randomness import blocks
+from sosie.table import Levels, Numbers, Table
+
+__all__ = ["FAMD", "CrossProduct", "Layout", "Reconstruction"]
+
+MOST_DENSE = 1_500
+"""Above so many indicators the cross-product is kept sparse and solved by Lanczos iteration."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """The indicators of one column: its levels, or present/missing for a number."""
+
+    name: Hashable
+    start: int
+    size: int
+    presence: bool
+    weight: float
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which column of the expanded table comes from where.
+
+    The expanded row is ``[1, numbers, indicators]``. Numbers are put on a provisional
+    scale (mean and sd of the table the layout was made from), so that sums of
+    cross-products keep their precision whatever the units.
+
+    Attributes
+    ----------
+    names : the numeric columns.
+    centre, scale : (p,) float64, provisional mean and sd; scale is 1 for a constant column.
+    weights : (p,) float64.
+    blocks : indicators, in order.
+    """
+
+    names: tuple[Hashable, ...]
+    centre: Floats
+    scale: Floats
+    weights: Floats
+    blocks: tuple[Block, ...]
+
+    @classmethod
+    def of(cls, table: Table, weights: Mapping[Hashable, float] | None = None) -> Self:
+        """The layout of a table: one pass for the moments of its numbers."""
+        weights = weights or {}
+        moments = [_mean_sd(column.values) for column in table.numbers]
+        start, indicators = 1 + len(moments), []
+        for column in table.columns:
+            if isinstance(column, Levels):
+                size, presence = len(column.labels), False
+            elif column.missing.any():
+                size, presence = 2, True
+            else:
+                continue
+            indicators.append(Block(column.name, start, size, presence, weights.get(column.name, 1.0)))
+            start += size
+        return cls(
+            names=tuple(column.name for column in table.numbers),
+            centre=np.array([mean for mean, _ in moments]),
+            scale=np.array([sd or 1.0 for _, sd in moments]),
+            weights=np.array([weights.get(column.name, 1.0) for column in table.numbers]),
+            blocks=tuple(indicators),
+        )
+
+    @property
+    def width(self) -> int:
+        """Columns of the expanded table, the leading 1 included."""
+        return 1 + len(self.names) + sum(block.size for block in self.blocks)
+
+    def numbers(self, table: Table, rows: slice) -> Floats:
+        """Provisional scores of the numbers, ``(m, p) float64``; 0 where missing."""
+        scores = np.empty((rows.stop - rows.start, len(self.names)))
+        for i, name in enumerate(self.names):
+            column = table.column(name)
+            assert isinstance(column, Numbers)
+            # Divided before subtracting: the difference of two values of 1e308 overflows.
+            scores[:, i] = column.values[rows] / self.scale[i] - self.centre[i] / self.scale[i]
+        return np.nan_to_num(scores, copy=False, nan=0.0)
+
+    def codes(self, table: Table, rows: slice) -> Iterator[tuple[Block, NDArray[Any]]]:
+        """Codes of each block for some rows, ``(m,)``; codes at or above the size are unseen levels."""
+        for block in self.blocks:
+            column = table.column(block.name)
+            if isinstance(column, Levels):
+                yield block, column.codes[rows]
+            else:
+                yield block, column.missing[rows].view(np.uint8)
+
+
+def _mean_sd(values: Floats) -> tuple[float, float]:
+    present = values[~np.isnan(values)]
+    largest = float(np.abs(present).max(initial=0.0))
+    if largest == 0 or float(present.min()) == float(present.max()):
+        return (float(present[0]) if len(present) else 0.0), 0.0
+    shrunk = present / largest  # squares of 1e300 overflow, of 1e-300 vanish
+    mean = float(shrunk.mean())
+    return mean * largest, float(np.sqrt(np.square(shrunk - mean).mean())) * largest
+
+
+class CrossProduct:
+    """Sum of the outer products of expanded rows: all that FAMD needs to know of the data.
+
+    Additive: tables can be added one after the other (the releases of an attack, the
+    parts of a file) and are never held together. Dense up to 1,500 indicators, sparse
+    above, where memory grows with the number of pairs of levels that occur together.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.dense = layout.width <= MOST_DENSE
+        self._sum: Any = np.zeros((layout.width, layout.width)) if self.dense else None
+
+    def add(self, table: Table) -> Self:
+        """Add the rows of a table, in blocks of 16,384."""
+        for _, rows in blocks(len(table)):
+            if self.dense:
+                expanded = self._expand(table, rows)
+                self._sum += expanded.T @ expanded
+            else:
+                sparse = self._expand_sparse(table, rows)
+                product = sparse.T @ sparse
+                self._sum = product if self._sum is None else self._sum + product
+        return self
+
+    @property
+    def total(self) -> Any:
+        """(width, width), a dense array or a scipy sparse one."""
+        return self._sum
+
+    def _expand(self, table: Table, rows: slice) -> Floats:
+        count = rows.stop - rows.start
+        expanded = np.zeros((count, self.layout.width))
+        expanded[:, 0] = 1
+        expanded[:, 1 : 1 + len(self.layout.names)] = self.layout.numbers(table, rows)
+        flat, offset = expanded.reshape(-1), np.arange(count) * self.layout.width
+        for block, codes in self.layout.codes(table, rows):
+            seen = codes < block.size
+            flat[(offset + block.start + codes)[seen]] = 1
+        return expanded
+
+    def _expand_sparse(self, table: Table, rows: slice) -> Any:
+        from scipy import sparse
+
+        count, numbers = rows.stop - rows.start, self.layout.numbers(table, rows)
+        ones, index = np.ones((count, 1)), np.arange(count)
+        parts = [sparse.csr_array(np.hstack([ones, numbers]))]
+        for block, codes in self.layout.codes(table, rows):
+            seen = codes < block.size
+            parts.append(
+                sparse.csr_array((ones[seen, 0], (index[seen], codes[seen])), shape=(count, block.size))
+            )
+        return sparse.hstack(parts, format="csr")
+
+
+@dataclass(frozen=True)
+class Reconstruction:
+    """What a latent point stands for.
+
+    Attributes
+    ----------
+    numbers : column -> (m,) float64, in units of the column's grid.
+    shares : column -> (m, L) float64, the share of each level (for a number with missing
+        values: present, missing); rows sum to 1 when all components are used.
+    """
+
+    numbers: Mapping[Hashable, Floats]
+    shares: Mapping[Hashable, Floats]
+
+
+@dataclass(frozen=True)
+class FAMD:
+    """A fitted factor analysis of mixed data.
+
+    Attributes
+    ----------
+    layout : where each expanded column comes from.
+    mean, scale : (width - 1,) float64, of the expanded columns on the provisional scale;
+        scale is sqrt(p) for an indicator and infinite for a column that does not vary.
+    loadings : (width - 1, d) float64, orthonormal; the sign makes the largest entry positive.
+    eigenvalues : (d,) float64, variances of the coordinates, falling.
+    inertia : total variance.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = Table.of(pl.DataFrame({"x": [float(i) for i in range(20)]}))
+    >>> famd = FAMD.fit(table, components=5)
+    >>> famd.transform(table).shape, round(float(famd.eigenvalues[0]), 6)
+    ((20, 1), 1.0)
+    """
+
+    layout: Layout
+    mean: Floats
+    scale: Floats
+    loadings: Floats
+    eigenvalues: Floats
+    inertia: float
+
+    @classmethod
+    def fit(
+        cls, table: Table, components: int | None = 5, weights: Mapping[Hashable, float] | None = None
+    ) -> FAMD:
+        """Fit on one table; `components` None asks for all (at most the rank are kept).
+
+        Raises
+        ------
+        InputError
+            No column varies, or `components` is below 1.
+        """
+        layout = Layout.of(table, weights)
+        return cls.solve(CrossProduct(layout).add(table), components)
+
+    @classmethod
+    def solve(cls, product: CrossProduct, components: int | None = 5) -> FAMD:
+        """Fit from accumulated statistics."""
+        if components is not None and components < 1:
+            raise InputError(f"components must be at least 1, got {components}")
+        layout, total = product.layout, product.total
+        count = float(total[0, 0])
+        first = total[[0], :]
+        mean = np.asarray(first if product.dense else first.toarray()).ravel()[1:] / count
+        scale = _scale(layout, total, mean, count)
+        factor = np.sqrt(_weights(layout)) / scale
+        varies = factor > 0
+        if not varies.any():
+            raise InputError("no column varies, so there is no distance between people and nothing to avatarize")
+        if product.dense:
+            covariance = (total[1:, 1:] / count - np.outer(mean, mean)) * np.outer(factor, factor)
+            values, vectors = np.linalg.eigh(covariance)
+            inertia = float(np.trace(covariance))
+        else:
+            values, vectors, inertia = _lanczos(total[1:, 1:], count, mean, factor, components)
+        order = np.argsort(-values, kind="stable")[: len(values) if components is None else components]
+        order = order[values[order] > 1e-10 * values.max()]
+        vectors = vectors[:, order]
+        largest = np.argmax(np.abs(vectors).round(9), axis=0)  # rounded: equal entries in roundoff choose the first
+        vectors = vectors * np.sign(vectors[largest, np.arange(len(order))])
+        return cls(layout, mean, scale, vectors, values[order], inertia)
+
+    @property
+    def components(self) -> int:
+        """Number of components kept."""
+        return self.loadings.shape[1]
+
+    @property
+    def explained(self) -> Floats:
+        """Share of the total inertia of each component, ``(d,)``, in 0..1."""
+        return self.eigenvalues / self.inertia
+
+    def first(self, components: int) -> FAMD:
+        """The same analysis with fewer components."""
+        return FAMD(
+            self.layout,
+            self.mean,
+            self.scale,
+            self.loadings[:, :components],
+            self.eigenvalues[:components],
+            self.inertia,
+        )
+
+    @cached_property
+    def _slopes(self) -> Floats:
+        """(width - 1, d): what one unit of an expanded column adds to the coordinates."""
+        return (np.sqrt(_weights(self.layout)) / self.scale)[:, None] * self.loadings
+
+    def transform(self, table: Table) -> Floats:
+        """Coordinates of the rows of a table, ``(n, d) float64``.
+
+        Each row is computed alone, by the same operations in the same order, so equal
+        rows have equal coordinates to the last bit, wherever they stand.
+        """
+        coordinates = np.empty((len(table), self.components))
+        numbers = len(self.layout.names)
+        constant = -self.mean @ self._slopes
+        unseen = np.zeros((1, self.components))
+        lookups = {
+            block: np.vstack([self._slopes[block.start - 1 : block.start - 1 + block.size], unseen])
+            for block in self.layout.blocks
+        }
+        for _, rows in blocks(len(table)):
+            part = np.tile(constant, (rows.stop - rows.start, 1))
+            scores = self.layout.numbers(table, rows)
+            for i in range(numbers):
+                part += scores[:, i, None] * self._slopes[i]
+            for block, codes in self.layout.codes(table, rows):
+                part += lookups[block].take(codes, axis=0, mode="clip")
+            coordinates[rows] = part
+        return coordinates
+
+    def inverse_transform(self, coordinates: Floats) -> Reconstruction:
+        """What points of the latent space stand for; exact with all components.
+
+        Parameters
+        ----------
+        coordinates : (m, d) float64.
+        """
+        factor = np.sqrt(_weights(self.layout)) / self.scale
+        stretch = np.divide(1.0, factor, out=np.zeros_like(factor), where=factor > 0)
+        expanded = coordinates @ self.loadings.T * stretch + self.mean
+        numbers = {
+            name: expanded[:, i] * self.layout.scale[i] + self.layout.centre[i]
+            for i, name in enumerate(self.layout.names)
+        }
+        shares = {
+            block.name: expanded[:, block.start - 1 : block.start - 1 + block.size] for block in self.layout.blocks
+        }
+        return Reconstruction(numbers, shares)
+
+    def contributions(self) -> Mapping[Hashable, Floats]:
+        """Share of each component that comes from each column, ``column -> (d,)``; sums to 1."""
+        squares = np.square(self.loadings)
+        shares: dict[Hashable, Floats] = {name: squares[i].copy() for i, name in enumerate(self.layout.names)}
+        for block in self.layout.blocks:
+            part = squares[block.start - 1 : block.start - 1 + block.size].sum(axis=0)
+            shares[block.name] = shares.get(block.name, 0.0) + part
+        return shares
+
+
+def _weights(layout: Layout) -> Floats:
+    """Weight of every expanded column but the leading 1."""
+    return np.concatenate([layout.weights, *(np.full(block.size, block.weight) for block in layout.blocks)])
+
+
+def _scale(layout: Layout, total: Any, mean: Floats, count: float) -> Floats:
+    """Standard deviation of the numbers' present values, sqrt(p) of the indicators."""
+    squares = np.asarray(total.diagonal())[1:] / count
+    scale = np.sqrt(np.maximum(mean, 0.0))  # of an indicator with share p
+    numbers = len(layout.names)
+    variance = squares[:numbers] - np.square(mean[:numbers])
+    present = np.ones(numbers)
+    for block in layout.blocks:
+        if block.presence:
+            present[layout.names.index(block.name)] = mean[block.start - 1]
+    scale[:numbers] = np.sqrt(np.maximum(variance, 0.0) / np.maximum(present, 1 / count))
+    # A column that does not vary has no direction: an infinite scale takes it out.
+    varies = np.concatenate([variance > 1e-20, (mean[numbers:] > 0) & (mean[numbers:] < 1)])
+    return np.where(varies, scale, np.inf)
+
+
+def _lanczos(
+    product: Any, count: float, mean: Floats, factor: Floats, components: int | None
+) -> tuple[Floats, Floats, float]:
+    """Leading eigenpairs of the scaled covariance without forming it."""
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    def multiply(vector: Floats) -> Floats:
+        scaled = factor * vector.ravel()
+        return factor * (product @ scaled / count - mean * (mean @ scaled))
+
+    size = len(mean)
+    wanted = min(components or 50, size - 1)
+    operator = LinearOperator((size, size), matvec=multiply, dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(size)  # fixed: the answer must not vary
+    values, vectors = eigsh(operator, k=wanted, which="LA", v0=start, tol=1e-7, ncv=min(size, 4 * wanted + 20))
+    diagonal = np.asarray(product.diagonal()) / count - np.square(mean)
+    return values, vectors, float((diagonal * np.square(factor)).sum())

@@ -1,0 +1,447 @@
+"""From neighbours to avatars: weights, weighted means, votes.
+
+FAMD is linear, so a weighted mean of all latent coordinates, mapped back, is the
+weighted mean of the neighbours' numbers and the weighted vote of their categories.
+Nothing is mapped back here: avatars are gathered from the neighbours' raw rows.
+
+Source of the weights: Guillaudeux et al., npj Digital Medicine 6:37 (2023). Source of
+the smoothing: Silverman and Young, Biometrika 74 (1987), made local and put on normal
+scores.
+
+Arrays are in tree order (neighbours in space are neighbours in memory) and have one
+row for each neighbour, ``(k, n)``, so that every operation runs along memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sosie.errors import InputError
+from sosie.frames import Floats, Ints, Mask
+from sosie.neighbours import Neighbours
+from sosie.normal_scores import NormalScores
+from sosie.randomness import Purpose, blocks, generator
+from sosie.table import Levels, Numbers, Table
+
+__all__ = ["Draws", "Mixture", "Scored", "Voted", "draw_weights", "each_part", "mixture_of", "proximity"]
+
+Single = NDArray[np.float32]
+
+FLOOR = 0.1
+"""A distance counts as at least a tenth of the farthest neighbour's: a twin can't take all the weight."""
+
+_SCORED, _SPIKE, _MISSING = 0, 1, 2
+
+
+def each_part(work: Callable[[slice], None], rows: int, chunk: int, threads: int) -> None:
+    """Run `work` on consecutive slices of so many rows, on some threads."""
+    parts = [slice(start, min(start + chunk, rows)) for start in range(0, rows, chunk)]
+    if threads == 1 or len(parts) == 1:
+        for part in parts:
+            work(part)
+        return
+    with ThreadPoolExecutor(None if threads < 1 else threads) as pool:
+        for _ in pool.map(work, parts):
+            pass
+
+
+def proximity(distances: Floats) -> Floats:
+    """``1 / distance`` to each neighbour, floored, scaled to at most 1: ``(n, k) float64``.
+
+    Parameters
+    ----------
+    distances : (n, k) float64, closest first.
+    """
+    floor = np.maximum(FLOOR * distances[:, -1:], np.finfo(np.float64).tiny)
+    floored = np.maximum(distances, floor)
+    return np.asarray(floored[:, :1] / floored)
+
+
+def draw_weights(near: Floats, rng: np.random.Generator) -> Floats:
+    """Random weights of the neighbours, ``(m, k) float64``, each row summing to 1.
+
+    ``w_j`` is proportional to ``near_j * R_j * C_j`` with ``R_j ~ Exp(1)`` and
+    ``C_j = 2^-rank``, ranks 1..k permuted at random (Guillaudeux et al. 2023).
+
+    Parameters
+    ----------
+    near : (m, k) float64, see `proximity`.
+    """
+    weights = near * _chance(near.shape, rng)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def _chance(shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    """``R_j * C_j`` of the weights."""
+    count, k = shape
+    ranks = np.tile(np.exp2(-np.arange(1.0, k + 1)), (count, 1))
+    return np.asarray(rng.standard_exponential((count, k)) * rng.permuted(ranks, axis=1, out=ranks))
+
+
+@dataclass(frozen=True)
+class Voted:
+    """Something that is voted on: a category, a group of linked ones, or a number's state.
+
+    Attributes
+    ----------
+    names : columns it decides; one, or several where linked.
+    codes : (n,) unsigned or int32, in tree order.
+    allowed : (L,) bool, levels that enough people hold; the others are never drawn.
+    commonest : the level where no neighbour has an allowed one.
+    parts : for linked columns, ``(L, columns)``: the code of each column; else None.
+    """
+
+    names: tuple[Hashable, ...]
+    codes: NDArray[Any]
+    allowed: Mask
+    commonest: int
+    parts: Ints | None = None
+
+
+@dataclass(frozen=True)
+class Scored:
+    """How one number is averaged and given back.
+
+    Attributes
+    ----------
+    column : its place among the columns of `Mixture.values`.
+    state : its place among `Mixture.voted`, or None where every row has a value to average.
+    scores : the way back from normal scores, or None for the barycentre.
+    low, high : range of the originals, which rounding must not leave.
+    """
+
+    name: Hashable
+    column: int
+    state: int | None
+    scores: NormalScores | None
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Everything that a release is gathered from; computed once.
+
+    Attributes
+    ----------
+    order : (n,) int64, the row at each place of the tree order.
+    rows : (k, n) int32, places of the neighbours.
+    near : (k, n) float32, see `proximity`.
+    values : (n, p) float64, numbers or normal scores; 0 where there is nothing to average.
+    present : (n, p) bool, or None where all is present.
+    fallback : (p,) float64, the mean where no neighbour has a value.
+    root : (p, p) float64, a square root of the covariance of the noise, or None.
+    """
+
+    order: Ints
+    rows: NDArray[np.int32]
+    near: Single
+    voted: tuple[Voted, ...]
+    numbers: tuple[Scored, ...]
+    values: Floats
+    present: Mask | None
+    fallback: Floats
+    root: Floats | None
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What chance decides for one release, in tree order.
+
+    Attributes
+    ----------
+    weights : (k, n) float32, ``R_j * C_j``.
+    votes : (voted, n) float32, uniform.
+    noise : (n, p) float32, Gaussian with the covariance of the mixture's noise, or None.
+    """
+
+    weights: Single
+    votes: Single
+    noise: Single | None
+
+
+def mixture_of(
+    table: Table,
+    near: Neighbours,
+    order: Ints,
+    *,
+    smoothed: bool,
+    min_level_count: int,
+    chunk: int,
+    threads: int,
+) -> Mixture:
+    """Prepare the gathering.
+
+    Parameters
+    ----------
+    near : neighbours of each row, in the table's row order.
+    order : (n,) int64, the tree order.
+
+    Raises
+    ------
+    InputError
+        A category none of whose levels is held by `min_level_count` people.
+    """
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    rows = np.ascontiguousarray(place[near.rows[order]].T)
+    voted = _voted_levels(table, order, min_level_count)
+    numbers: list[Scored] = []
+    values = np.zeros((len(order), len(table.numbers)))
+    present = np.ones(values.shape, dtype=bool)
+    for i, column in enumerate(table.numbers):
+        scores, state = _state(column, smoothed, min_level_count)
+        values[:, i] = (np.nan_to_num(column.values, nan=0.0) if scores is None else scores.scores)[order]
+        if state is not None:
+            present[:, i] = state[order] == _SCORED
+            voted.append(_vote((column.name,), state[order], min_level_count))
+        low, high = float(np.nanmin(column.values)), float(np.nanmax(column.values))
+        numbers.append(Scored(column.name, i, None if state is None else len(voted) - 1, _slim(scores), low, high))
+    holes = None if present.all() else present
+    return Mixture(
+        order=order,
+        rows=rows,
+        near=np.ascontiguousarray(proximity(near.distances)[order].T, dtype=np.float32),
+        voted=tuple(voted),
+        numbers=tuple(numbers),
+        values=values,
+        present=holes,
+        fallback=values.sum(axis=0) / np.maximum(present.sum(axis=0), 1),
+        root=_noise_root(values, holes, rows, chunk) if smoothed and numbers else None,
+    )
+
+
+def _slim(scores: NormalScores | None) -> NormalScores | None:
+    """Only what the way back needs: the scores themselves are in the mixture."""
+    empty = np.empty(0)
+    return scores and NormalScores(empty, empty.astype(bool), scores.spike, scores.ordered)
+
+
+def _voted_levels(table: Table, order: Ints, least: int) -> list[Voted]:
+    """Categories, with linked ones as one vote on their joint levels."""
+    groups = {name: group for group in table.roles.linked for name in group}
+    voted, done = [], set()
+    for column in table.levels:
+        names = groups.get(column.name, (column.name,))
+        if names in done:
+            continue
+        done.add(names)
+        if len(names) == 1:
+            _check_levels(column, least)
+            voted.append(_vote(names, column.codes[order], least, np.array([lb is None for lb in column.labels])))
+            continue
+        stacked = np.column_stack([_levels(table, name).codes for name in names]).astype(np.int64)
+        parts, codes = np.unique(stacked, axis=0, return_inverse=True)
+        if np.bincount(codes).max() < least:
+            raise InputError(
+                f"no combination of the linked columns {', '.join(map(repr, names))} is held by at least {least} "
+                "people; coarsen them, or link fewer"
+            )
+        # Joint levels are numbered by first appearance: names of levels must not matter.
+        _, first = np.unique(codes, return_index=True)
+        rank = np.argsort(np.argsort(first))
+        voted.append(_vote(names, rank[codes][order].astype(np.int32), least, parts=parts[np.argsort(first)]))
+    return voted
+
+
+def _levels(table: Table, name: Hashable) -> Levels:
+    column = table.column(name)
+    assert isinstance(column, Levels)
+    return column
+
+
+def _check_levels(column: Levels, least: int) -> None:
+    counts = column.counts()[[label is not None for label in column.labels]]
+    if len(counts) and counts.max() < least:
+        raise InputError(
+            f"column {column.name!r}: no value is held by at least {least} people, so none may be drawn; drop it "
+            "(--drop), replace it by a surrogate (--id), coarsen it, or declare it --numeric or --date if it is one"
+        )
+
+
+def _vote(
+    names: tuple[Hashable, ...],
+    codes: NDArray[Any],
+    least: int,
+    absent: Mask | None = None,
+    parts: Ints | None = None,
+) -> Voted:
+    counts = np.bincount(codes)
+    named = counts if absent is None or absent.all() else np.where(absent[: len(counts)], 0, counts)
+    return Voted(names, codes, counts >= least, int(np.argmax(named if named.max() >= least else counts)), parts)
+
+
+def _state(column: Numbers, smoothed: bool, least: int) -> tuple[NormalScores | None, NDArray[np.uint8] | None]:
+    """Normal scores (smoothed only), and each row's state where there is more than one."""
+    state = np.where(column.missing, _MISSING, _SCORED).astype(np.uint8)
+    scores = NormalScores.of(column.values, least) if smoothed else None
+    if scores is not None:
+        state[~scores.scored & ~column.missing] = _SPIKE
+    return scores, state if state.any() else None
+
+
+def _noise_root(values: Floats, present: Mask | None, rows: NDArray[np.int32], chunk: int) -> Floats:
+    """Square root of the mean over people of the covariance of their neighbours' scores.
+
+    Each person's covariance is unbiased; where a neighbour has no score, pairs count
+    over those that have both.
+    """
+    k, count = rows.shape
+    width = values.shape[1]
+    sums, pairs = np.zeros((width, width)), np.zeros((width, width))
+    if k == 1:
+        return sums
+    for start in range(0, count, chunk):
+        near = rows[:, start : start + chunk]
+        cells = values.take(near, axis=0)
+        if present is None:
+            cells -= cells.mean(axis=0)
+            pairs += (k - 1) * near.shape[1]
+        else:
+            has = present.take(near, axis=0)
+            cells = (cells - cells.sum(axis=0) / np.maximum(has.sum(axis=0), 1)) * has
+            for i in range(width):
+                joint = (has & has[:, :, i, None]).sum(axis=0)
+                pairs[i] += np.maximum(joint - 1, 0).sum(axis=0)
+        flat = cells.reshape(-1, width)
+        sums += flat.T @ flat
+    covariance = sums / np.maximum(pairs, 1)
+    eigenvalues, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+    return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
+
+
+def draws_of(mixture: Mixture, seed: int, release: int, threads: int) -> Draws:
+    """Draw what one release needs; every row's draw depends on its number alone."""
+    k, count = mixture.rows.shape
+    width = len(mixture.numbers)
+    place = np.empty(count, dtype=np.int64)
+    place[mixture.order] = np.arange(count)
+    weights = np.empty((count, k), dtype=np.float32)
+    votes = np.empty((count, len(mixture.voted)), dtype=np.float32)
+    noise = None if mixture.root is None else np.empty((count, width), dtype=np.float32)
+    numbered = {rows.start: number for number, rows in blocks(count)}
+
+    def draw(rows: slice) -> None:
+        block, at = numbered[rows.start], place[rows]
+        shape = (rows.stop - rows.start, k)
+        weights[at] = _chance(shape, generator(seed, release, block, Purpose.WEIGHTS))
+        rng = generator(seed, release, block, Purpose.LEVELS)
+        votes[at] = rng.random((shape[0], votes.shape[1]), dtype=np.float32)
+        if noise is not None and mixture.root is not None:
+            rng = generator(seed, release, block, Purpose.NOISE)
+            free = rng.standard_normal((shape[0], width), dtype=np.float32)
+            made = np.zeros(free.shape)
+            for i in range(width):  # row by row: a matrix product rounds by position
+                made += free[:, i, None] * mixture.root[:, i]
+            noise[at] = made
+
+    each_part(draw, count, next(rows.stop for _, rows in blocks(count)), threads)
+    return Draws(np.ascontiguousarray(weights.T), np.ascontiguousarray(votes.T), noise)
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """One release in tree order: codes of what was voted on, values of the numbers."""
+
+    codes: tuple[NDArray[Any], ...]
+    values: tuple[Floats, ...]
+
+
+def gather(
+    mixture: Mixture, draws: Draws, columns: Sequence[Numbers], *, decode: str, chunk: int, threads: int
+) -> Gathered:
+    """Make one release.
+
+    Parameters
+    ----------
+    columns : the numeric columns, for their grids.
+    decode : ``draw`` or ``vote``.
+    """
+    count = mixture.rows.shape[1]
+    codes = tuple(np.empty(count, dtype=voted.codes.dtype) for voted in mixture.voted)
+    values = tuple(np.empty(count) for _ in mixture.numbers)
+
+    def work(part: slice) -> None:
+        rows = mixture.rows[:, part]
+        weights = mixture.near[:, part].astype(np.float64) * draws.weights[:, part]
+        weights /= weights.sum(axis=0)
+        ballot = _Ballot(rows, weights)
+        for voted, into, chance in zip(mixture.voted, codes, draws.votes, strict=True):
+            into[part] = ballot.draw(voted, chance[part]) if decode == "draw" else ballot.winner(voted)
+        means, spreads = _averages(mixture, rows, weights)
+        for number, column, into in zip(mixture.numbers, columns, values, strict=True):
+            made = means[:, number.column]
+            if number.scores is not None:
+                if draws.noise is not None:
+                    made = made + spreads[:, number.column] * draws.noise[part, number.column]
+                made = number.scores.back(made)
+            made = np.clip(column.rounded(made), number.low, number.high)
+            if number.state is not None:
+                state = codes[number.state][part]
+                if number.scores is not None and number.scores.spike is not None:
+                    made = np.where(state == _SPIKE, number.scores.spike, made)
+                made = np.where(state == _MISSING, np.nan, made)
+            into[part] = made
+
+    each_part(work, count, chunk, threads)
+    return Gathered(codes, values)
+
+
+def _averages(mixture: Mixture, rows: NDArray[np.int32], weights: Floats) -> tuple[Floats, Floats]:
+    """Weighted means over the neighbours that have a value, and sqrt(1 - sum of squared weights)."""
+    shape = (rows.shape[1], mixture.values.shape[1])
+    means, squares, total = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    for near, weight in zip(rows, weights, strict=True):
+        share = weight[:, None]
+        if mixture.present is not None:
+            share = share * mixture.present.take(near, axis=0)
+            total += share
+        means += share * mixture.values.take(near, axis=0)
+        squares += np.square(share)
+    if mixture.present is not None:
+        has = total > 0
+        means = np.where(has, np.divide(means, total, out=means, where=has), mixture.fallback)
+        squares = np.divide(squares, np.square(total), out=squares, where=has)
+    return means, np.sqrt(np.maximum(1 - squares, 0.0))
+
+
+class _Ballot:
+    """The neighbours' votes for one slice of people."""
+
+    def __init__(self, rows: NDArray[np.int32], weights: Floats) -> None:
+        self.rows, self.weights = rows, weights
+        self.running = np.cumsum(weights, axis=0)
+        self.index = np.arange(rows.shape[1])
+
+    def draw(self, voted: Voted, chance: Single) -> NDArray[Any]:
+        """The level of one neighbour, drawn by weight among those with an allowed level."""
+        if voted.allowed.all():
+            return np.asarray(voted.codes[self._pick(self.running, chance)])
+        allowed = voted.allowed[voted.codes[self.rows]]
+        running = np.cumsum(self.weights * allowed, axis=0)
+        drawn = voted.codes[self._pick(running, chance)]
+        return np.where(allowed.any(axis=0), drawn, np.asarray(voted.commonest, drawn.dtype))
+
+    def _pick(self, running: Floats, chance: Single) -> NDArray[np.int32]:
+        aim = chance * running[-1]
+        which = np.zeros(len(aim), dtype=np.int64)
+        for end in running[:-1]:
+            which += aim >= end
+        return np.asarray(self.rows[which, self.index])
+
+    def winner(self, voted: Voted) -> NDArray[Any]:
+        """The allowed level with the greatest weight; ties go to the nearer neighbour."""
+        codes = voted.codes[self.rows]
+        weights = self.weights * voted.allowed[codes]
+        best, most = codes[0].copy(), np.full(len(self.index), -1.0)
+        for mine, own in zip(codes, weights, strict=True):
+            share = (weights * (codes == mine)).sum(axis=0)
+            better = (share > most) & (own > 0)
+            best[better], most[better] = mine[better], share[better]
+        return np.where(most > 0, best, np.asarray(voted.commonest, best.dtype))

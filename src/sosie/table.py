@@ -1,0 +1,571 @@
+"""Table: any dataframe as typed, encoded columns.
+
+A column is either `Numbers` (numbers, whole numbers, dates: things that can be
+averaged) or `Levels` (categories and booleans: things that can be voted on). The
+encoding is exact both ways, so a table can be given back with the dtypes it came in.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import difflib
+import math
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, Literal, Self
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from sosie import frames
+from sosie.errors import InputError, quoted
+from sosie.frames import Codes, Floats, Frame, Ints, Mask
+
+__all__ = ["Column", "Grid", "Kind", "Levels", "Numbers", "Roles", "Table"]
+
+Name = Hashable
+Kind = Literal["number", "integer", "date", "category", "boolean"]
+
+MOST_LEVELS_OF_A_NUMBER = 10
+"""A column with at most this many distinct values is a category (the rule of the studies)."""
+
+FEWEST_ROWS_OF_AN_IDENTIFIER = 50
+MOST_DECIMALS = 12
+EXACT = 2**53
+_NESTED = (nw.List, nw.Struct, nw.Array)
+_IDENTIFIER_NAME = re.compile(
+    r"(?:^|[^a-z])(?:id|ids|key|uid|uuid|guid|nr|num|number|no|pid|nip|ipp|nda|nir|ssn|mrn)(?:$|[^a-z])"
+    r"|(?:id|num|number|identifier|identifiant|numero)$",
+    re.IGNORECASE,
+)
+_DATE_TEXT = re.compile(r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d{1,2}:\d{2}.*)?$")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the user says about columns; everything else is inferred.
+
+    Attributes
+    ----------
+    keep : columns that stay as they are, row by row, and take no part in the method.
+    drop : columns left out of the avatars.
+    id : columns replaced by a fresh surrogate.
+    categorical, numeric : columns whose type is forced.
+    date : column -> format of a text column that holds dates (None: ISO 8601).
+    linked : groups of categories drawn together from the same neighbour.
+    weights : column -> weight of its squared distance.
+    """
+
+    keep: tuple[Name, ...] = ()
+    drop: tuple[Name, ...] = ()
+    id: tuple[Name, ...] = ()
+    categorical: tuple[Name, ...] = ()
+    numeric: tuple[Name, ...] = ()
+    date: Mapping[Name, str | None] = field(default_factory=dict)
+    linked: tuple[tuple[Name, ...], ...] = ()
+    weights: Mapping[Name, float] = field(default_factory=dict)
+
+    def check(self, names: Sequence[Name]) -> None:
+        """Raise InputError for a column that the table lacks or that has two roles."""
+        groups = [name for group in self.linked for name in group]
+        asked = [*self.keep, *self.drop, *self.id, *self.categorical, *self.numeric]
+        for name in [*asked, *self.date, *groups, *self.weights]:
+            if name not in names:
+                close = difflib.get_close_matches(str(name), [str(n) for n in names], 1)
+                hint = f"; did you mean {close[0]!r}?" if close else ""
+                raise InputError(f"there is no column {name!r}{hint}")
+        for several, what in (
+            ([*self.keep, *self.drop, *self.id], "--keep, --drop and --id"),
+            ([*self.categorical, *self.numeric, *self.date], "--categorical, --numeric and --date"),
+            (groups, "groups of linked columns"),
+        ):
+            twice = [name for i, name in enumerate(several) if name in several[:i]]
+            if twice:
+                raise InputError(f"column {twice[0]!r} is named more than once in {what}")
+        for group in self.linked:
+            outside = [name for name in group if name in (*self.keep, *self.drop, *self.id)]
+            if outside:
+                raise InputError(f"linked column {outside[0]!r} is kept, dropped or an identifier")
+            if len(group) < 2:
+                raise InputError(f"a group of linked columns needs two or more, got {quoted(group)}")
+        for name, weight in self.weights.items():
+            if not (math.isfinite(weight) and weight >= 0):
+                raise InputError(f"the weight of column {name!r} must be a number of at least 0, got {weight}")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """How the values of a `Numbers` column are written.
+
+    The value is ``origin + step * x`` in whole ticks where `step` > 0 (whole numbers,
+    dates), else ``x`` rounded to `decimals` (None: not rounded).
+    """
+
+    origin: int = 0
+    step: int = 0
+    decimals: int | None = None
+    per_day: int = 1
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A column that can be averaged.
+
+    Attributes
+    ----------
+    name : column name.
+    kind : ``number``, ``integer`` or ``date``.
+    values : (n,) float64, NaN where missing, in units of the grid.
+    grid : how values are written.
+    """
+
+    name: Name
+    kind: Kind
+    values: Floats
+    grid: Grid
+
+    @property
+    def missing(self) -> Mask:
+        """(n,) bool."""
+        return np.isnan(self.values)
+
+    def rounded(self, values: Floats) -> Floats:
+        """Values on the grid: whole steps, or as many decimals as the column has."""
+        if self.grid.step:
+            return np.rint(values)
+        return values if self.grid.decimals is None else np.round(values, self.grid.decimals)
+
+    def texts(self, values: Floats) -> list[str | None]:
+        """Values as a text column writes them; None where missing."""
+        grid, missing = self.grid, np.isnan(values)
+        known, back = np.unique(np.where(missing, 0, values), return_inverse=True)
+        if self.kind == "date":
+            epoch = dt.datetime(1970, 1, 1)
+            seconds = (grid.origin + grid.step * int(value) for value in known)
+            written = [(epoch + dt.timedelta(seconds=s)).strftime(grid.text or "") for s in seconds]
+        else:
+            digits = grid.decimals or 0
+            written = [f"{value:.{digits}f}" if grid.step or grid.decimals else repr(float(value)) for value in known]
+        return [None if lost else written[i] for i, lost in zip(back, missing, strict=True)]
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A column that can be voted on. A missing value is a level of its own.
+
+    Attributes
+    ----------
+    name : column name.
+    kind : ``category`` or ``boolean``.
+    codes : (n,) unsigned or int32, the level of each row.
+    labels : one text for each level, None for missing; equal values have equal labels
+        whatever their dtype.
+    first : (L,) int64, a row of the source that holds each level.
+    """
+
+    name: Name
+    kind: Kind
+    codes: NDArray[Any]
+    labels: tuple[str | None, ...]
+    first: Ints
+
+    @property
+    def missing(self) -> Mask:
+        """(n,) bool."""
+        if None not in self.labels:
+            return np.zeros(len(self.codes), dtype=bool)
+        return np.asarray(self.codes == self.labels.index(None))
+
+    def counts(self) -> Ints:
+        """How many rows hold each level, ``(L,) int64``."""
+        return np.bincount(self.codes, minlength=len(self.labels))
+
+
+Column = Numbers | Levels
+
+
+@dataclass(frozen=True)
+class Table:
+    """Typed, encoded columns, with the frame they came from.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = Table.of(pl.DataFrame({"sex": ["F", "M", "F"], "age": [61, 47, None]}))
+    >>> [(column.name, column.kind) for column in table.columns]
+    [('sex', 'category'), ('age', 'category')]
+    """
+
+    frame: Frame
+    columns: tuple[Column, ...]
+    roles: Roles
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, frame: object, roles: Roles | None = None) -> Self:
+        """Encode a dataframe; the input is not changed.
+
+        Raises
+        ------
+        InputError
+            Nested columns, infinite values, unknown columns, text that is not a number
+            or a date where one was declared.
+        """
+        roles = roles or Roles()
+        source = frames.wrap(frame)
+        roles.check(source.columns)
+        if not source.columns:
+            raise InputError("the table has no columns")
+        if not len(source):
+            raise InputError("the table has no rows")
+        outside = {*roles.keep, *roles.drop, *roles.id}
+        notes: list[str] = []
+        columns = tuple(
+            _encode(name, source.get_column(name), roles, notes)  # type: ignore[arg-type]
+            for name in source.columns
+            if name not in outside
+        )
+        for name in (name for group in roles.linked for name in group):
+            if any(isinstance(c, Numbers) and c.name == name for c in columns):
+                raise InputError(
+                    f"linked column {name!r} is a {next(c.kind for c in columns if c.name == name)}; only "
+                    f"categories can be linked: declare it with --categorical, or leave it out of --linked"
+                )
+        return cls(source, columns, roles, tuple(notes))
+
+    def like(self, frame: object) -> Table:
+        """Encode another dataframe with this table's columns, types and level codes.
+
+        Columns are matched by name and values by value, not by representation: 1 and
+        1.0, a category and a string, a date and its timestamp are equal. Levels that
+        this table lacks get codes after its own.
+
+        Raises
+        ------
+        InputError
+            A column is missing or extra, or a value can't be read as its column's type.
+        """
+        source = frames.wrap(frame)
+        wanted = [column.name for column in self.columns]
+        absent = [name for name in wanted if name not in source.columns]
+        if absent:
+            raise InputError(f"the second table lacks {_count(absent)}; drop it from both, or add it")
+        known = {*wanted, *self.roles.keep, *self.roles.drop, *self.roles.id}
+        extra = [name for name in source.columns if name not in known]
+        if extra:
+            raise InputError(f"the second table has {_count(extra)} that the first lacks; drop it from both, or add it")
+        notes: list[str] = []
+        columns = tuple(_encode_like(column, source.get_column(column.name), self, notes) for column in self.columns)  # type: ignore[arg-type]
+        return replace(self, frame=source, columns=columns, notes=tuple(notes))
+
+    def __len__(self) -> int:
+        for column in self.columns:
+            return len(column.values if isinstance(column, Numbers) else column.codes)
+        return len(self.frame)
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """Names of the encoded columns."""
+        return tuple(column.name for column in self.columns)
+
+    def column(self, name: Name) -> Column:
+        """The encoded column of that name."""
+        return next(column for column in self.columns if column.name == name)
+
+    @property
+    def numbers(self) -> tuple[Numbers, ...]:
+        """The columns that can be averaged, in order."""
+        return tuple(column for column in self.columns if isinstance(column, Numbers))
+
+    @property
+    def levels(self) -> tuple[Levels, ...]:
+        """The columns that can be voted on, in order."""
+        return tuple(column for column in self.columns if isinstance(column, Levels))
+
+    def take(self, rows: Ints) -> Table:
+        """The same table with only some rows, encoded columns and source alike."""
+        columns = tuple(
+            replace(c, values=c.values[rows]) if isinstance(c, Numbers) else replace(c, codes=c.codes[rows])
+            for c in self.columns
+        )
+        return replace(self, frame=self.frame[rows], columns=columns)
+
+    def select(self, names: Sequence[Name]) -> Table:
+        """The same rows with only some encoded columns."""
+        return replace(self, columns=tuple(column for column in self.columns if column.name in names))
+
+    def identifiers(self) -> tuple[Name, ...]:
+        """Columns that look like a forgotten identifier (see `looks_like_identifier`)."""
+        forced = {*self.roles.categorical, *self.roles.numeric}
+        return tuple(c.name for c in self.columns if c.name not in forced and looks_like_identifier(c))
+
+
+def _count(names: Sequence[Name]) -> str:
+    return f"column {quoted(names)}" if len(names) == 1 else f"columns {quoted(names)}"
+
+
+def _all_distinct(column: Column) -> bool:
+    missing = column.missing
+    present = len(missing) - int(missing.sum())
+    if present < FEWEST_ROWS_OF_AN_IDENTIFIER:
+        return False
+    if isinstance(column, Levels):
+        return sum(label is not None for label in column.labels) == present
+    return column.kind == "integer" and len(np.unique(column.values[~missing])) == present
+
+
+def looks_like_identifier(column: Column) -> bool:
+    """Text with all values distinct, or whole numbers all distinct and telling, in 50 rows or more.
+
+    Telling whole numbers are sorted, nearly consecutive (nine tenths of their range is
+    used) or named like an identifier.
+    """
+    if not _all_distinct(column):
+        return False
+    if isinstance(column, Levels):
+        return True
+    values = column.values[~column.missing]
+    steps = np.diff(values)
+    is_sorted = bool((steps > 0).all() or (steps < 0).all())
+    consecutive = float(np.ptp(values)) + 1 <= len(values) / 0.9
+    return is_sorted or consecutive or _IDENTIFIER_NAME.search(str(column.name)) is not None
+
+
+# ---------------------------------------------------------------- encoding
+
+
+def _encode(name: Name, series: nw.Series[Any], roles: Roles, notes: list[str]) -> Column:
+    dtype = series.dtype
+    if isinstance(dtype, _NESTED) or dtype in _NESTED:
+        raise InputError(f"column {name!r} is nested ({dtype}); flatten it, or drop it with --drop")
+    missing = frames.is_missing(series)
+    if missing.all():
+        notes.append(f"column {name!r} has no value at all; it stays so")
+        return _levels(name, series, "category")
+    if name in roles.categorical:
+        return _levels(name, series, "boolean" if dtype == nw.Boolean else "category")
+    forced = name in roles.numeric or name in roles.date
+    column = _numbers(name, series, missing, roles, forced)
+    if column is None:
+        return _categories(name, series, notes)
+    if not forced and not _more_distinct_than(column.values[~missing], MOST_LEVELS_OF_A_NUMBER):
+        return _levels(name, series, "category")
+    if not forced and column.kind == "integer" and _all_distinct(column) and not looks_like_identifier(column):
+        notes.append(f"column {name!r} holds whole numbers that are all distinct; if it is an identifier, drop it")
+    return column
+
+
+def _categories(name: Name, series: nw.Series[Any], notes: list[str]) -> Levels:
+    boolean = series.dtype == nw.Boolean or (
+        series.dtype == nw.Object and all(isinstance(v, bool) for v in frames.objects(series) if v is not None)
+    )
+    column = _levels(name, series, "boolean" if boolean else "category")
+    shown = [label for label in column.labels[:100] if label is not None]
+    if series.dtype in (nw.String, nw.Object, nw.Categorical) and all(_DATE_TEXT.match(label) for label in shown):
+        notes.append(f"column {name!r} looks like dates written as text; declare --date {name}=FORMAT to treat it so")
+    return column
+
+
+def _more_distinct_than(values: Floats, most: int) -> bool:
+    """Whether there are more than `most` distinct values; a sample settles it for most columns."""
+    return len(np.unique(values[:2000])) > most or len(np.unique(values)) > most
+
+
+def _levels(name: Name, series: nw.Series[Any], kind: Kind) -> Levels:
+    codes, first = frames.factorize(series)
+    labels: list[str | None] = [label_of(value) for value in series[first].to_list()] if len(first) else []
+    lost = codes < 0
+    if lost.any():
+        first = np.append(first, np.argmax(lost))
+        codes = np.where(lost, len(labels), codes)
+        labels.append(None)
+    return Levels(name, kind, _narrow(codes, len(labels)), tuple(labels), first)
+
+
+def _narrow(codes: Codes, size: int) -> NDArray[Any]:
+    """The smallest dtype that holds the codes: on a million rows this is most of the memory."""
+    return codes.astype(np.uint8 if size <= 2**8 else np.uint16 if size <= 2**16 else np.int32)
+
+
+def label_of(value: object) -> str:
+    """One text for each value, the same for equal values of different types.
+
+    >>> label_of(1) == label_of(1.0) == label_of("1")
+    True
+    """
+    if isinstance(value, bool | np.bool_):
+        return "True" if value else "False"
+    if isinstance(value, float | Decimal | np.floating):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < EXACT else repr(number)
+    if isinstance(value, dt.datetime):
+        moment = value.astimezone(dt.UTC).replace(tzinfo=None) if value.tzinfo else value
+        return moment.date().isoformat() if moment.time() == dt.time() else moment.isoformat(" ")
+    return str(value)
+
+
+def _numbers(name: Name, series: nw.Series[Any], missing: Mask, roles: Roles, forced: bool) -> Numbers | None:
+    """The column as numbers, or None where it is a category."""
+    dtype = series.dtype
+    if name in roles.date:
+        return _date_text(name, series, missing, roles.date[name]) if not dtype.is_temporal() else _dates(name, series, missing)
+    if dtype.is_temporal():
+        return _dates(name, series, missing) if name not in roles.numeric else None
+    if dtype.is_integer():
+        return _integers(name, frames.ticks(series), missing, unsigned=dtype == nw.UInt64)
+    if dtype.is_numeric():
+        return _floats(name, frames.floats(series), missing)
+    if dtype == nw.Object:
+        values = [value for value in frames.objects(series) if value is not None]
+        if all(isinstance(v, int) and not isinstance(v, bool) for v in values) and all(abs(v) < 2**63 for v in values):
+            return _integers(name, frames.ticks(series), missing)
+        if all(isinstance(v, int | float | Decimal) and not isinstance(v, bool) for v in values):
+            return _floats(name, frames.floats(series), missing)
+        if len({type(v) for v in values}) == 1 and isinstance(values[0], dt.date):
+            return _dates(name, series, missing)
+    if forced:
+        cells = _parsed(name, series, _as_number)
+        column = _floats(name, cells, missing)
+        return replace(column, grid=replace(column.grid, text=""))
+    return None
+
+
+def _integers(name: Name, ticks: Ints, missing: Mask, unsigned: bool = False) -> Numbers:
+    present = ticks[~missing]
+    plain = present.view(np.uint64) if unsigned else present
+    low, high = int(plain.min()), int(plain.max())
+    # float64 is exact up to 2^53: larger numbers are counted from the smallest.
+    origin = low if max(abs(low), abs(high)) > EXACT else 0
+    return _on_ticks(name, "integer", ticks, missing, Grid(origin=origin, step=1))
+
+
+def _on_ticks(name: Name, kind: Kind, ticks: Ints, missing: Mask, grid: Grid) -> Numbers:
+    """Whole ticks as multiples of the step, counted from the origin, exact modulo 2^64."""
+    origin = np.uint64(grid.origin % 2**64)
+    away = ticks.view(np.uint64) - origin
+    values = (away if grid.origin else away.view(np.int64)).astype(np.float64) / grid.step
+    values[missing] = np.nan
+    return Numbers(name, kind, values, grid)
+
+
+def _dates(name: Name, series: nw.Series[Any], missing: Mask) -> Numbers:
+    ticks = frames.ticks(series)
+    per_day = frames.ticks_per_day(series)
+    return _on_ticks(name, "date", ticks, missing, _date_grid(ticks[~missing], per_day))
+
+
+def _date_grid(present: Ints, per_day: int) -> Grid:
+    """Dates are counted from the earliest, in the coarsest of day, hour, minute … that fits all."""
+    parts = (1, 24, 1440, 86_400, 86_400 * 10**3, 86_400 * 10**6, 86_400 * 10**9)
+    steps = [per_day // part for part in parts if per_day % part == 0]
+    step = next((s for s in steps if not (present % s).any()), 1)
+    return Grid(origin=int(present.min()), step=step, per_day=per_day)
+
+
+def _floats(name: Name, values: Floats, missing: Mask) -> Numbers:
+    present = values[~missing]
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        raise InputError(
+            f"column {name!r} has an infinite value in row {infinite[0] + 1}; replace it by a missing value or a bound"
+        )
+    if len(present) and float(np.abs(present).max()) < EXACT and not np.mod(present, 1).any():
+        return Numbers(name, "integer", values, Grid(step=1))
+    return Numbers(name, "number", values, Grid(decimals=_decimals(present)))
+
+
+def _decimals(values: Floats) -> int | None:
+    """The fewest decimals that write every value exactly; None where more than twelve are needed."""
+    small = values[np.abs(values) < 10 ** (15 - MOST_DECIMALS)] if len(values) else values
+    for some in (small[:1000], small):
+        for decimals in range(1, MOST_DECIMALS + 1):
+            if np.array_equal(np.round(some, decimals), some):
+                break
+        else:
+            return None
+    large = values[np.abs(values) >= 10 ** (15 - MOST_DECIMALS)]
+    for more in range(decimals, MOST_DECIMALS + 1):
+        if float(np.abs(large).max(initial=0.0)) * 10.0**more > 1e16:
+            return None if len(large) and not np.array_equal(np.round(large, decimals), large) else decimals
+        if np.array_equal(np.round(large, more), large):
+            return more
+    return None
+
+
+def _as_number(text: str) -> float:
+    return float(text.strip().replace(",", ".").replace("\u202f", "").replace("\u00a0", ""))
+
+
+def _parsed(name: Name, series: nw.Series[Any], read: Any) -> Floats:
+    """Each distinct text read once; an error names the first row that can't be read."""
+    codes, first = frames.factorize(series)
+    parsed = np.full(len(first) + 1, np.nan)  # the last one serves the code -1
+    for i, value in enumerate(series[first].to_list()):
+        try:
+            parsed[i] = read(str(value))
+        except ValueError as error:
+            raise InputError(f"column {name!r}, row {first[i] + 1}: {value!r} can't be read ({error})") from error
+    return parsed[codes]
+
+
+def _date_text(name: Name, series: nw.Series[Any], missing: Mask, form: str | None) -> Numbers:
+    """Text dates in seconds; where no format is given, ISO 8601."""
+
+    def read(text: str) -> float:
+        moment = dt.datetime.strptime(text.strip(), form) if form else dt.datetime.fromisoformat(text.strip())
+        return (moment.replace(tzinfo=None) - dt.datetime(1970, 1, 1)) / dt.timedelta(seconds=1)
+
+    seconds = _parsed(name, series, read)
+    ticks = np.where(missing, 0, np.rint(seconds)).astype(np.int64)
+    grid = _date_grid(ticks[~missing], 86_400)
+    written = form or ("%Y-%m-%d" if grid.step == 86_400 and grid.origin % 86_400 == 0 else "%Y-%m-%dT%H:%M:%S")
+    return _on_ticks(name, "date", ticks, missing, replace(grid, text=written))
+
+
+def _encode_like(column: Column, series: nw.Series[Any], table: Table, notes: list[str]) -> Column:
+    before, after = table.frame.get_column(column.name).dtype, series.dtype  # type: ignore[arg-type]
+    if before != after and not (before.is_integer() and after.is_integer()):
+        notes.append(f"column {column.name!r} is {before} in the first table and {after} in the second; compared by value")
+    if isinstance(column, Levels):
+        return _levels_like(column, _levels(column.name, series, column.kind))
+    missing = frames.is_missing(series)
+    if missing.all():
+        return replace(column, values=np.full(len(series), np.nan))
+    try:
+        found = _numbers(column.name, series, missing, table.roles, forced=column.kind != "date")
+        if found is None or (column.kind == "date") != (found.kind == "date"):
+            found = _date_text(column.name, series, missing, column.grid.text or None)
+    except InputError as error:
+        raise InputError(f"second table, {error}") from error
+    return replace(column, values=_regridded(found, column.grid))
+
+
+def _regridded(found: Numbers, grid: Grid) -> Floats:
+    """Values of one grid in the units of another."""
+    own = found.grid
+    if own == grid:
+        return found.values
+    step, ratio = own.step or 1, grid.per_day / own.per_day
+    # The origins are whole numbers, possibly beyond 2^53: their difference is taken first.
+    shift = float(own.origin * ratio - grid.origin) if ratio != 1 else float(own.origin - grid.origin)
+    return (found.values * step * ratio + shift) / (grid.step or 1)
+
+
+def _levels_like(column: Levels, found: Levels) -> Levels:
+    labels = _same_booleans(found.labels, column.labels)
+    known: dict[str | None, int] = {label: code for code, label in enumerate(column.labels)}
+    new = np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.int32)
+    return replace(column, codes=_narrow(new[found.codes], len(known)), labels=tuple(known))
+
+
+def _same_booleans(found: tuple[str | None, ...], wanted: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    """0 and 1 stand for False and True where the other table writes them so."""
+    numbers = {"0": "False", "1": "True"}
+    for names in (numbers, {word: number for number, word in numbers.items()}):
+        if {*found} - {None} <= {*names} and {*wanted} & {*names.values()} and not {*wanted} & {*names}:
+            return tuple(None if label is None else names[label] for label in found)
+    return found
