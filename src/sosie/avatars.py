@@ -260,7 +260,9 @@ class Avatarizer:
     def _order(self, release: int, count: int) -> Ints:
         return self._shuffler(release, "order").permutation(count)
 
-    def _shuffler(self, release: int, purpose: Literal["order", "surrogates"]) -> np.random.Generator:
+    def _shuffler(
+        self, release: int, purpose: Literal["order", "surrogates"]
+    ) -> np.random.Generator:
         """Entropy of its own for what is published; repeatable only where the user gave a seed."""
         if not self._seeded:
             return np.random.default_rng(secrets.randbits(128))
@@ -280,7 +282,9 @@ class _Fitted:
     @classmethod
     def of(cls, table: Table, settings: Settings, threads: int, chunk: int) -> _Fitted:
         if not table.columns:
-            raise InputError("no column is left to make avatars from: all are kept, dropped or identifiers")
+            raise InputError(
+                "no column is left to make avatars from: all are kept, dropped or identifiers"
+            )
         if settings.k > len(table) - 1:
             raise InputError(
                 f"k is {settings.k}, and in a table of {len(table)} rows the largest k is {max(len(table) - 1, 0)}"
@@ -311,7 +315,11 @@ class _Fitted:
             for i, name in enumerate(voted.names):
                 column = self.table.column(name)
                 if isinstance(column, Levels):
-                    own = taken if voted.parts is None else voted.parts[taken, i].astype(column.codes.dtype)
+                    own = (
+                        taken
+                        if voted.parts is None
+                        else voted.parts[taken, i].astype(column.codes.dtype)
+                    )
                     found[name] = replace(column, codes=own)
         for column, values in zip(self.table.numbers, made.values, strict=True):
             found[column.name] = replace(column, values=values[place])
@@ -325,9 +333,17 @@ def _stacked(tables: Sequence[Table]) -> Table:
     for same in zip(*(table.columns for table in tables), strict=True):
         first = same[0]
         if isinstance(first, Numbers):
-            columns.append(replace(first, values=np.concatenate([c.values for c in same if isinstance(c, Numbers)])))
+            columns.append(
+                replace(
+                    first, values=np.concatenate([c.values for c in same if isinstance(c, Numbers)])
+                )
+            )
         else:
-            columns.append(replace(first, codes=np.concatenate([c.codes for c in same if isinstance(c, Levels)])))
+            columns.append(
+                replace(
+                    first, codes=np.concatenate([c.codes for c in same if isinstance(c, Levels)])
+                )
+            )
     return replace(tables[0], columns=tuple(columns))
 
 
@@ -366,7 +382,9 @@ def _numbers_written(column: Numbers, values: frames.Floats, series: Any) -> obj
         return frames.build(series, values, missing)
     steps = np.where(missing, 0, values).astype(np.int64)
     # Wraps around 2^64 on purpose: unsigned numbers beyond int64 come back so.
-    ticks = (steps.view(np.uint64) * np.uint64(grid.step) + np.uint64(grid.origin % 2**64)).view(np.int64)
+    ticks = (steps.view(np.uint64) * np.uint64(grid.step) + np.uint64(grid.origin % 2**64)).view(
+        np.int64
+    )
     if series.dtype.is_float() or series.dtype.is_decimal():
         return frames.build(series, values, missing)
     return frames.build(series, ticks, missing)

@@ -78,7 +78,9 @@ class Layout:
                 size, presence = 2, True
             else:
                 continue
-            indicators.append(Block(column.name, start, size, presence, weights.get(column.name, 1.0)))
+            indicators.append(
+                Block(column.name, start, size, presence, weights.get(column.name, 1.0))
+            )
             start += size
         return cls(
             names=tuple(column.name for column in table.numbers),
@@ -173,7 +175,9 @@ class CrossProduct:
         for block, codes in self.layout.codes(table, rows):
             seen = codes < block.size
             parts.append(
-                sparse.csr_array((ones[seen, 0], (index[seen], codes[seen])), shape=(count, block.size))
+                sparse.csr_array(
+                    (ones[seen, 0], (index[seen], codes[seen])), shape=(count, block.size)
+                )
             )
         return sparse.hstack(parts, format="csr")
 
@@ -224,7 +228,10 @@ class FAMD:
 
     @classmethod
     def fit(
-        cls, table: Table, components: int | None = 5, weights: Mapping[Hashable, float] | None = None
+        cls,
+        table: Table,
+        components: int | None = 5,
+        weights: Mapping[Hashable, float] | None = None,
     ) -> FAMD:
         """Fit on one table; `components` None asks for all (at most the rank are kept).
 
@@ -249,17 +256,23 @@ class FAMD:
         factor = np.sqrt(_weights(layout)) / scale
         varies = factor > 0
         if not varies.any():
-            raise InputError("no column varies, so there is no distance between people and nothing to avatarize")
+            raise InputError(
+                "no column varies, so there is no distance between people and nothing to avatarize"
+            )
         if product.dense:
             covariance = (total[1:, 1:] / count - np.outer(mean, mean)) * np.outer(factor, factor)
             values, vectors = np.linalg.eigh(covariance)
             inertia = float(np.trace(covariance))
         else:
             values, vectors, inertia = _lanczos(total[1:, 1:], count, mean, factor, components)
-        order = np.argsort(-values, kind="stable")[: len(values) if components is None else components]
+        order = np.argsort(-values, kind="stable")[
+            : len(values) if components is None else components
+        ]
         order = order[values[order] > 1e-10 * values.max()]
         vectors = vectors[:, order]
-        largest = np.argmax(np.abs(vectors).round(9), axis=0)  # rounded: equal entries in roundoff choose the first
+        largest = np.argmax(
+            np.abs(vectors).round(9), axis=0
+        )  # rounded: equal entries in roundoff choose the first
         vectors = vectors * np.sign(vectors[largest, np.arange(len(order))])
         return cls(layout, mean, scale, vectors, values[order], inertia)
 
@@ -328,14 +341,17 @@ class FAMD:
             for i, name in enumerate(self.layout.names)
         }
         shares = {
-            block.name: expanded[:, block.start - 1 : block.start - 1 + block.size] for block in self.layout.blocks
+            block.name: expanded[:, block.start - 1 : block.start - 1 + block.size]
+            for block in self.layout.blocks
         }
         return Reconstruction(numbers, shares)
 
     def contributions(self) -> Mapping[Hashable, Floats]:
         """Share of each component that comes from each column, ``column -> (d,)``; sums to 1."""
         squares = np.square(self.loadings)
-        shares: dict[Hashable, Floats] = {name: squares[i].copy() for i, name in enumerate(self.layout.names)}
+        shares: dict[Hashable, Floats] = {
+            name: squares[i].copy() for i, name in enumerate(self.layout.names)
+        }
         for block in self.layout.blocks:
             part = squares[block.start - 1 : block.start - 1 + block.size].sum(axis=0)
             shares[block.name] = shares.get(block.name, 0.0) + part
@@ -344,7 +360,9 @@ class FAMD:
 
 def _weights(layout: Layout) -> Floats:
     """Weight of every expanded column but the leading 1."""
-    return np.concatenate([layout.weights, *(np.full(block.size, block.weight) for block in layout.blocks)])
+    return np.concatenate(
+        [layout.weights, *(np.full(block.size, block.weight) for block in layout.blocks)]
+    )
 
 
 def _scale(layout: Layout, total: Any, mean: Floats, count: float) -> Floats:
@@ -377,6 +395,8 @@ def _lanczos(
     wanted = min(components or 50, size - 1)
     operator = LinearOperator((size, size), matvec=multiply, dtype=np.float64)
     start = np.random.default_rng(0).standard_normal(size)  # fixed: the answer must not vary
-    values, vectors = eigsh(operator, k=wanted, which="LA", v0=start, tol=1e-7, ncv=min(size, 4 * wanted + 20))
+    values, vectors = eigsh(
+        operator, k=wanted, which="LA", v0=start, tol=1e-7, ncv=min(size, 4 * wanted + 20)
+    )
     diagonal = np.asarray(product.diagonal()) / count - np.square(mean)
     return values, vectors, float((diagonal * np.square(factor)).sum())

@@ -29,7 +29,16 @@ from sosie.normal_scores import NormalScores
 from sosie.randomness import Purpose, blocks, generator
 from sosie.table import Levels, Numbers, Table
 
-__all__ = ["Draws", "Mixture", "Scored", "Voted", "draw_weights", "each_part", "mixture_of", "proximity"]
+__all__ = [
+    "Draws",
+    "Mixture",
+    "Scored",
+    "Voted",
+    "draw_weights",
+    "each_part",
+    "mixture_of",
+    "proximity",
+]
 
 Single = NDArray[np.float32]
 
@@ -197,12 +206,18 @@ def mixture_of(
     present = np.ones(values.shape, dtype=bool)
     for i, column in enumerate(table.numbers):
         scores, state = _state(column, smoothed, min_level_count)
-        values[:, i] = (np.nan_to_num(column.values, nan=0.0) if scores is None else scores.scores)[order]
+        values[:, i] = (np.nan_to_num(column.values, nan=0.0) if scores is None else scores.scores)[
+            order
+        ]
         if state is not None:
             present[:, i] = state[order] == _SCORED
             voted.append(_vote((column.name,), state[order], min_level_count))
         low, high = float(np.nanmin(column.values)), float(np.nanmax(column.values))
-        numbers.append(Scored(column.name, i, None if state is None else len(voted) - 1, _slim(scores), low, high))
+        numbers.append(
+            Scored(
+                column.name, i, None if state is None else len(voted) - 1, _slim(scores), low, high
+            )
+        )
     holes = None if present.all() else present
     return Mixture(
         order=order,
@@ -234,7 +249,14 @@ def _voted_levels(table: Table, order: Ints, least: int) -> list[Voted]:
         done.add(names)
         if len(names) == 1:
             _check_levels(column, least)
-            voted.append(_vote(names, column.codes[order], least, np.array([lb is None for lb in column.labels])))
+            voted.append(
+                _vote(
+                    names,
+                    column.codes[order],
+                    least,
+                    np.array([lb is None for lb in column.labels]),
+                )
+            )
             continue
         stacked = np.column_stack([_levels(table, name).codes for name in names]).astype(np.int64)
         parts, codes = np.unique(stacked, axis=0, return_inverse=True)
@@ -246,7 +268,9 @@ def _voted_levels(table: Table, order: Ints, least: int) -> list[Voted]:
         # Joint levels are numbered by first appearance: names of levels must not matter.
         _, first = np.unique(codes, return_index=True)
         rank = np.argsort(np.argsort(first))
-        voted.append(_vote(names, rank[codes][order].astype(np.int32), least, parts=parts[np.argsort(first)]))
+        voted.append(
+            _vote(names, rank[codes][order].astype(np.int32), least, parts=parts[np.argsort(first)])
+        )
     return voted
 
 
@@ -274,10 +298,18 @@ def _vote(
 ) -> Voted:
     counts = np.bincount(codes)
     named = counts if absent is None or absent.all() else np.where(absent[: len(counts)], 0, counts)
-    return Voted(names, codes, counts >= least, int(np.argmax(named if named.max() >= least else counts)), parts)
+    return Voted(
+        names,
+        codes,
+        counts >= least,
+        int(np.argmax(named if named.max() >= least else counts)),
+        parts,
+    )
 
 
-def _state(column: Numbers, smoothed: bool, least: int) -> tuple[NormalScores | None, NDArray[np.uint8] | None]:
+def _state(
+    column: Numbers, smoothed: bool, least: int
+) -> tuple[NormalScores | None, NDArray[np.uint8] | None]:
     """Normal scores (smoothed only), and each row's state where there is more than one."""
     state = np.where(column.missing, _MISSING, _SCORED).astype(np.uint8)
     scores = NormalScores.of(column.values, least) if smoothed else None
@@ -286,7 +318,9 @@ def _state(column: Numbers, smoothed: bool, least: int) -> tuple[NormalScores | 
     return scores, state if state.any() else None
 
 
-def _noise_root(values: Floats, present: Mask | None, rows: NDArray[np.int32], chunk: int) -> Floats:
+def _noise_root(
+    values: Floats, present: Mask | None, rows: NDArray[np.int32], chunk: int
+) -> Floats:
     """Square root of the mean over people of the covariance of their neighbours' scores.
 
     Each person's covariance is unbiased; where a neighbour has no score, pairs count
@@ -354,7 +388,13 @@ class Gathered:
 
 
 def gather(
-    mixture: Mixture, draws: Draws, columns: Sequence[Numbers], *, decode: str, chunk: int, threads: int
+    mixture: Mixture,
+    draws: Draws,
+    columns: Sequence[Numbers],
+    *,
+    decode: str,
+    chunk: int,
+    threads: int,
 ) -> Gathered:
     """Make one release.
 
@@ -373,7 +413,9 @@ def gather(
         weights /= weights.sum(axis=0)
         ballot = _Ballot(rows, weights)
         for voted, into, chance in zip(mixture.voted, codes, draws.votes, strict=True):
-            into[part] = ballot.draw(voted, chance[part]) if decode == "draw" else ballot.winner(voted)
+            into[part] = (
+                ballot.draw(voted, chance[part]) if decode == "draw" else ballot.winner(voted)
+            )
         means, spreads = _averages(mixture, rows, weights)
         for number, column, into in zip(mixture.numbers, columns, values, strict=True):
             made = means[:, number.column]

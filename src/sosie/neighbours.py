@@ -94,7 +94,9 @@ class NeighbourIndex:
     def count_within(self, queries: Floats, radius: Floats) -> Ints:
         """How many rows lie within a radius of each query, ``(m,) int64``."""
         if len(self._first) == len(self.points):
-            found = self._tree.query_ball_point(queries, radius, workers=self.threads, return_length=True)
+            found = self._tree.query_ball_point(
+                queries, radius, workers=self.threads, return_length=True
+            )
             return np.asarray(found, dtype=np.int64)
         lists = self._tree.query_ball_point(queries, radius, workers=self.threads)
         return np.array([int(self._size[groups].sum()) for groups in lists], dtype=np.int64)
@@ -109,7 +111,9 @@ class NeighbourIndex:
         if ask > k:
             for i in np.flatnonzero(distances[:, k - 1] == distances[:, k]):
                 inside = self._tree.query_ball_point(queries[i], distances[i, k - 1] * (1 + 1e-12))
-                away = np.sqrt(np.square(self._tree.data[inside] - queries[i]).sum(axis=1)).round(12)
+                away = np.sqrt(np.square(self._tree.data[inside] - queries[i]).sum(axis=1)).round(
+                    12
+                )
                 best = np.lexsort([inside, away])[:k]
                 groups[i, :k] = np.asarray(inside)[best]
                 distances[i, :k] = np.minimum(away[best], distances[i, k - 1])
@@ -125,7 +129,10 @@ class NeighbourIndex:
         own = np.arange(len(groups))[:, None]
         # The point itself comes first, with all its rows but the one that asks.
         best = np.argsort(groups != own, axis=1, kind="stable")
-        distances, groups = np.take_along_axis(distances, best, axis=1), np.take_along_axis(groups, best, axis=1)
+        distances, groups = (
+            np.take_along_axis(distances, best, axis=1),
+            np.take_along_axis(groups, best, axis=1),
+        )
         position = np.empty(len(self.points), dtype=np.int64)
         position[self._members] = np.arange(len(self.points)) - np.repeat(self._starts, self._size)
         sizes = self._size[groups]
