@@ -1,0 +1,89 @@
+"""Intervals of a rate seen in n trials.
+
+Shares in 0..1 everywhere, in and out. Wilson for display, Clopper-Pearson for the bound
+that a risk is compared with.
+
+Sources: Wilson, E. B. (1927), JASA 22(158); Clopper, C. and Pearson, E. (1934),
+Biometrika 26(4).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from statistics import NormalDist
+
+from sosie.errors import InputError
+
+__all__ = ["clopper_pearson_upper", "wilson"]
+
+
+def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Two-sided Wilson interval of a share, ``(low, high)`` in 0..1.
+
+    ``(p + z^2/2n -+ z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)``, ``p = successes / n`` and z
+    the normal quantile at ``(1 + level) / 2``.
+
+    Parameters
+    ----------
+    successes : at least 0, at most n; a fraction where hits are shared among ties.
+    n : trials, at least 1.
+    level : confidence, between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        Arguments out of range.
+
+    Examples
+    --------
+    >>> low, high = wilson(8, 10)
+    >>> round(low, 4), round(high, 4)
+    (0.4902, 0.9433)
+    """
+    _check(successes, n, level)
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    share = successes / n
+    middle = share + z * z / (2 * n)
+    half = z * sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
+    scale = 1 + z * z / n
+    # At the ends the bound is exact; roundoff must not leave 0..1.
+    low = 0.0 if successes == 0 else max(0.0, (middle - half) / scale)
+    high = 1.0 if successes == n else min(1.0, (middle + half) / scale)
+    return low, high
+
+
+def clopper_pearson_upper(successes: float, n: int, level: float = 0.95) -> float:
+    """One-sided exact upper bound of a share, in 0..1.
+
+    The share at which so few successes or fewer have probability ``1 - level``: the
+    quantile of a beta law with parameters ``successes + 1`` and ``n - successes``.
+
+    Parameters
+    ----------
+    successes : at least 0, at most n; a fraction where hits are shared among ties.
+    n : trials, at least 1.
+    level : confidence, between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        Arguments out of range.
+
+    Examples
+    --------
+    >>> round(clopper_pearson_upper(0, 100), 4)  # the rule of three
+    0.0295
+    """
+    from scipy.special import betaincinv
+
+    _check(successes, n, level)
+    return 1.0 if successes == n else float(betaincinv(successes + 1, n - successes, level))
+
+
+def _check(successes: float, n: int, level: float) -> None:
+    if n < 1:
+        raise InputError(f"an interval needs at least one trial, got {n}")
+    if not 0 <= successes <= n:
+        raise InputError(f"successes must be between 0 and {n}, got {successes}")
+    if not 0 < level < 1:
+        raise InputError(f"the confidence level must be between 0 and 1, got {level}")
