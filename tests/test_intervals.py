@@ -27,10 +27,14 @@ def test_upper_bound_equals_scipy_and_its_definition(successes: int, n: int) -> 
 
 def test_shared_hits_fall_between_whole_ones() -> None:
     assert wilson(3, 20) < wilson(3.5, 20) < wilson(4, 20)
-    assert clopper_pearson_upper(3, 20) < clopper_pearson_upper(3.5, 20) < clopper_pearson_upper(4, 20)
+    assert (
+        clopper_pearson_upper(3, 20) < clopper_pearson_upper(3.5, 20) < clopper_pearson_upper(4, 20)
+    )
 
 
-@pytest.mark.parametrize(("successes", "n", "level"), [(0, 0, 0.95), (-1, 5, 0.95), (6, 5, 0.95), (1, 5, 1.0)])
+@pytest.mark.parametrize(
+    ("successes", "n", "level"), [(0, 0, 0.95), (-1, 5, 0.95), (6, 5, 0.95), (1, 5, 1.0)]
+)
 def test_arguments_out_of_range_are_errors(successes: int, n: int, level: float) -> None:
     for interval in (wilson, clopper_pearson_upper):
         with pytest.raises(InputError):
