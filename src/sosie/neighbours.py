@@ -8,14 +8,15 @@ can't split them, and 90 % of identical rows would make every search visit all o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sosie.frames import Floats, Ints
 
-__all__ = ["Neighbours", "NeighbourIndex"]
+__all__ = ["NeighbourIndex", "Neighbours"]
+
+CHUNK = 1 << 16
+"""Points asked at a time: bounds the memory of a search."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,11 @@ class NeighbourIndex:
         self.threads = threads
         self._first, self._group, self._size = _twins(self.points)
         self._members = np.argsort(self._group, kind="stable")
-        self._starts = np.concatenate([[0], np.cumsum(self._size)[:-1]])
-        self._tree = KDTree(self.points[self._first], leafsize=16)
+        self._starts = np.cumsum(self._size) - self._size
+        self._position = np.empty(len(self.points), dtype=np.int64)
+        self._position[self._members] = _counted(self._size)
+        # Splitting at the middle of the range, not at the median, builds faster and asks as fast.
+        self._tree = KDTree(self.points[self._first], leafsize=16, balanced_tree=False)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -66,18 +70,30 @@ class NeighbourIndex:
         return np.argsort(rank[self._group], kind="stable")
 
     def others(self, k: int) -> Neighbours:
-        """The k nearest other rows of each row, ``(n, k)``.
+        """The k nearest other rows of each row, ``(n, k)``; k is at most n - 1.
 
         Among equal points the next rows, in row order and around the end, come first;
         points at the same distance come in order of their first row.
         """
-        order = np.asarray(self._tree.indices)
-        near = self._near(self.points[self._first][order], k + 1)
-        distances, groups = np.empty_like(near.distances), np.empty_like(near.rows)
-        distances[order], groups[order] = near.distances, near.rows
-        if len(self._first) == len(self.points):
-            return _without_self(distances, self._first[groups], self._first)
-        return self._expanded_others(distances, groups, k)
+        distances = np.empty((len(self), k))
+        rows = np.empty((len(self), k), dtype=np.int64)
+        groups = np.asarray(self._tree.indices)
+        for start in range(0, len(groups), CHUNK):
+            own = groups[start : start + CHUNK]
+            near = _self_first(self._near(self._tree.data[own], k + 1), own)
+            if len(self._first) == len(self):
+                distances[own], rows[own] = near.distances[:, 1:], near.rows[:, 1:]
+                continue
+            asking = np.repeat(np.arange(len(own)), self._size[own])
+            askers = self._members[
+                np.repeat(self._starts[own], self._size[own]) + _counted(self._size[own])
+            ]
+            for part in range(0, len(askers), CHUNK):
+                some = slice(part, part + CHUNK)
+                lists = Neighbours(near.distances[asking[some]], near.rows[asking[some]])
+                found = self._spread(lists, self._position[askers[some]], k, asks=True)
+                distances[askers[some]], rows[askers[some]] = found.distances, found.rows
+        return Neighbours(distances, rows)
 
     def nearest(self, queries: Floats, k: int) -> Neighbours:
         """The k nearest rows of each query point, ``(m, k)``."""
@@ -85,11 +101,7 @@ class NeighbourIndex:
         near = self._near(queries, k)
         if len(self._first) == len(self.points):
             return Neighbours(near.distances, self._first[near.rows])
-        sizes = self._size[near.rows]
-        which, offset = _spread(sizes, np.zeros(len(queries), dtype=np.int64), k)
-        groups = np.take_along_axis(near.rows, which, axis=1)
-        rows = self._members[self._starts[groups] + offset]
-        return Neighbours(np.take_along_axis(near.distances, which, axis=1), rows)
+        return self._spread(near, np.zeros(len(queries), dtype=np.int64), k, asks=False)
 
     def count_within(self, queries: Floats, radius: Floats) -> Ints:
         """How many rows lie within a radius of each query, ``(m,) int64``."""
@@ -124,53 +136,61 @@ class NeighbourIndex:
             groups[ties] = np.take_along_axis(groups[ties], best, axis=1)
         return Neighbours(distances, groups)
 
-    def _expanded_others(self, distances: Floats, groups: NDArray[Any], k: int) -> Neighbours:
-        """From neighbouring points to neighbouring rows, for every row."""
-        own = np.arange(len(groups))[:, None]
-        # The point itself comes first, with all its rows but the one that asks.
-        best = np.argsort(groups != own, axis=1, kind="stable")
-        distances, groups = (
-            np.take_along_axis(distances, best, axis=1),
-            np.take_along_axis(groups, best, axis=1),
-        )
-        position = np.empty(len(self.points), dtype=np.int64)
-        position[self._members] = np.arange(len(self.points)) - np.repeat(self._starts, self._size)
-        sizes = self._size[groups]
-        sizes[:, 0] -= 1
-        which, offset = _spread(sizes[self._group], position, k)
-        chosen = np.take_along_axis(groups[self._group], which, axis=1)
-        full = self._size[chosen]
-        # Start after the row's own place, so that twins do not all lean on the same few rows.
-        shift = np.where(which == 0, 1, 0) + position[:, None]
-        rows = self._members[self._starts[chosen] + (offset + shift) % full]
-        return Neighbours(np.take_along_axis(distances[self._group], which, axis=1), rows)
+    def _spread(self, lists: Neighbours, position: Ints, k: int, *, asks: bool) -> Neighbours:
+        """From neighbouring points to neighbouring rows.
+
+        Parameters
+        ----------
+        lists : points, closest first; where a row of the index asks, its own point first.
+        position : (m,) int64, the place among its twins from which a list is read, so that
+            twins do not all lean on the same few rows.
+        asks : whether the list's first point is the asker's, who is left out.
+        """
+        sizes = self._size[lists.rows]
+        sizes[:, 0] -= asks
+        ends = np.cumsum(sizes, axis=1)
+        slots = np.arange(k)
+        which = np.zeros((len(sizes), k), dtype=np.int64)
+        for i in range(sizes.shape[1] - 1):
+            which += slots >= ends[:, i, None]
+        offset = slots - np.take_along_axis(ends - sizes, which, axis=1) + position[:, None]
+        if asks:
+            offset += which == 0
+        points = np.take_along_axis(lists.rows, which, axis=1)
+        rows = self._members[self._starts[points] + offset % self._size[points]]
+        return Neighbours(np.take_along_axis(lists.distances, which, axis=1), rows)
 
 
-def _without_self(distances: Floats, rows: Ints, own: Ints) -> Neighbours:
-    """Drop each point from its own list; what is left keeps its order."""
-    result_d, result_r = np.empty_like(distances), np.empty_like(rows)
-    result_d[own], result_r[own] = distances, rows
-    keep = result_r != np.arange(len(result_r))[:, None]
-    keep[keep.all(axis=1), -1] = False
-    shape = (len(result_r), result_r.shape[1] - 1)
-    return Neighbours(result_d[keep].reshape(shape), result_r[keep].reshape(shape))
+def _self_first(near: Neighbours, own: Ints) -> Neighbours:
+    """Move each point to the front of its own list; the order of the others stays."""
+    best = np.argsort(near.rows != own[:, None], axis=1, kind="stable")
+    return Neighbours(
+        np.take_along_axis(near.distances, best, axis=1),
+        np.take_along_axis(near.rows, best, axis=1),
+    )
 
 
-def _spread(sizes: NDArray[Any], position: Ints, k: int) -> tuple[Ints, Ints]:
-    """For each of k slots: which point of the list serves it, and the how-many-th row of it."""
-    ends = np.cumsum(sizes, axis=1)
-    slots = np.arange(k)
-    which = (slots[None, :, None] >= ends[:, None, :]).sum(axis=2)
-    before = np.take_along_axis(ends - sizes, which, axis=1)
-    return which, slots[None, :] - before
+def _counted(sizes: Ints) -> Ints:
+    """0, 1, … within each group.
+
+    >>> _counted(np.array([2, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def _twins(points: Floats) -> tuple[Ints, Ints, Ints]:
     """Distinct points in order of first row: their first row, each row's group, group sizes."""
-    order = np.lexsort(points.T[::-1]) if _has_equal(points) else None
-    if order is None:
+    form = np.zeros(
+        len(points)
+    )  # equal for equal points: summed row by row, unlike a matrix product
+    for i, factor in enumerate(np.linspace(1, 2, points.shape[1])):
+        form += points[:, i] * factor
+    ordered = np.sort(form)
+    if not (ordered[1:] == ordered[:-1]).any():
         rows = np.arange(len(points))
         return rows, rows, np.ones(len(points), dtype=np.int64)
+    order = np.lexsort((*points.T[::-1], form))
     new = np.concatenate([[True], (np.diff(points[order], axis=0) != 0).any(axis=1)])
     label = np.cumsum(new) - 1
     first = np.minimum.reduceat(order, np.flatnonzero(new))
@@ -179,11 +199,3 @@ def _twins(points: Floats) -> tuple[Ints, Ints, Ints]:
     group = np.empty(len(points), dtype=np.int64)
     group[order] = rank[label]
     return np.sort(first), group, np.bincount(group)
-
-
-def _has_equal(points: Floats) -> bool:
-    """Whether two rows may be equal: a linear form of equal rows is equal."""
-    form = np.zeros(len(points))
-    for i, factor in enumerate(np.linspace(1, 2, points.shape[1])):
-        form += points[:, i] * factor  # row by row: a matrix product rounds by position
-    return len(np.unique(form)) < len(form)
