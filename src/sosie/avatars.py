@@ -10,6 +10,7 @@ import os
 import secrets
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -180,7 +181,7 @@ class Avatarizer:
     @property
     def neighbours(self) -> Neighbours:
         """The k nearest other people of each person, in row order."""
-        return self.fitted.neighbours()
+        return self.fitted.near
 
     def fit(self, data: object) -> Self:
         """Find each person's neighbours; the input is not changed.
@@ -203,7 +204,7 @@ class Avatarizer:
                 f"identifier: leave it out (--drop {name}), replace it by a fresh surrogate (--id {name}), or, if it "
                 f"is really meant, keep it as it is (--keep {name}) or average it (--numeric {name})"
             )
-        self._fitted = _Fitted.of(table, self.settings, self.threads, self.chunk)
+        self._fitted = _Fitted.of(table, self.settings, self.threads)
         return self
 
     def draw(self, release: int = 0, part: int = 0) -> Table:
@@ -216,11 +217,8 @@ class Avatarizer:
         """
         if release < 0:
             raise InputError(f"releases are numbered from 0, got {release}")
-        fitted = self.fitted
         made = self._gather(release * self.settings.augment + part)
-        place = np.empty(len(fitted.table), dtype=np.int64)
-        place[fitted.mixture.order] = np.arange(len(place))
-        return fitted.decoded(made, place)
+        return self.fitted.decoded(made, self.fitted.place)
 
     def release(self, r: int = 0, *, shuffle: bool = True) -> Any:
         """One release, as the kind of dataframe that was fitted.
@@ -236,9 +234,16 @@ class Avatarizer:
         if r < 0:
             raise InputError(f"releases are numbered from 0, got {r}")
         fitted, parts = self.fitted, self.settings.augment
-        order = self._order(r, parts * len(fitted.table)) if shuffle else None
-        tables = [self.draw(r, part) for part in range(parts)]
-        return _written(_stacked(tables), fitted.table, order, self._shuffler(r, "surrogates"))
+        count = len(fitted.table)
+        made = [self._gather(r * parts + part) for part in range(parts)]
+        if shuffle:
+            places = self._chance(r, "order").permutation(parts * count)
+        else:
+            places = (fitted.place + count * np.arange(parts)[:, None]).ravel()
+        people = fitted.mixture.order[places % count]
+        return _written(
+            fitted.decoded(_stacked(made), places), fitted.table, people, self._chance(r, "id")
+        )
 
     def releases(self, count: int, *, shuffle: bool = True) -> Iterator[Any]:
         """Releases 0 to ``count - 1``, one at a time."""
@@ -257,16 +262,11 @@ class Avatarizer:
             threads=self.threads,
         )
 
-    def _order(self, release: int, count: int) -> Ints:
-        return self._shuffler(release, "order").permutation(count)
-
-    def _shuffler(
-        self, release: int, purpose: Literal["order", "surrogates"]
-    ) -> np.random.Generator:
+    def _chance(self, release: int, purpose: Literal["order", "id"]) -> np.random.Generator:
         """Entropy of its own for what is published; repeatable only where the user gave a seed."""
         if not self._seeded:
             return np.random.default_rng(secrets.randbits(128))
-        key = (release, {"order": 2**32 - 1, "surrogates": 2**32 - 2}[purpose])
+        key = (release, {"order": 2**32 - 1, "id": 2**32 - 2}[purpose])
         return np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=key))
 
 
@@ -280,7 +280,7 @@ class _Fitted:
     near: Neighbours
 
     @classmethod
-    def of(cls, table: Table, settings: Settings, threads: int, chunk: int) -> _Fitted:
+    def of(cls, table: Table, settings: Settings, threads: int) -> _Fitted:
         if not table.columns:
             raise InputError(
                 "no column is left to make avatars from: all are kept, dropped or identifiers"
@@ -298,14 +298,17 @@ class _Fitted:
             index.order,
             smoothed=settings.method == "smoothed",
             min_level_count=settings.min_level_count,
-            chunk=chunk,
             threads=threads,
         )
         near = Neighbours(near.distances.astype(np.float32), near.rows.astype(np.int32))
         return cls(table, famd, mixture, near)
 
-    def neighbours(self) -> Neighbours:
-        return self.near
+    @cached_property
+    def place(self) -> Ints:
+        """(n,) int64: where each row stands in the tree order."""
+        place = np.empty(len(self.mixture.order), dtype=np.int64)
+        place[self.mixture.order] = np.arange(len(place))
+        return place
 
     def decoded(self, made: Gathered, place: Ints) -> Table:
         """A gathered release as a table, rows taken at some places of the tree order."""
@@ -326,65 +329,51 @@ class _Fitted:
         return replace(self.table, columns=tuple(found[name] for name in self.table.names))
 
 
-def _stacked(tables: Sequence[Table]) -> Table:
-    if len(tables) == 1:
-        return tables[0]
-    columns: list[Column] = []
-    for same in zip(*(table.columns for table in tables), strict=True):
-        first = same[0]
-        if isinstance(first, Numbers):
-            columns.append(
-                replace(
-                    first, values=np.concatenate([c.values for c in same if isinstance(c, Numbers)])
-                )
-            )
-        else:
-            columns.append(
-                replace(
-                    first, codes=np.concatenate([c.codes for c in same if isinstance(c, Levels)])
-                )
-            )
-    return replace(tables[0], columns=tuple(columns))
+def _stacked(parts: Sequence[Gathered]) -> Gathered:
+    if len(parts) == 1:
+        return parts[0]
+    return Gathered(
+        tuple(np.concatenate(codes) for codes in zip(*(part.codes for part in parts), strict=True)),
+        tuple(
+            np.concatenate(values) for values in zip(*(part.values for part in parts), strict=True)
+        ),
+    )
 
 
-def _written(drawn: Table, originals: Table, order: Ints | None, rng: np.random.Generator) -> Any:
-    """The native dataframe of a drawn table, in another row order if one is given."""
+def _written(drawn: Table, originals: Table, people: Ints, rng: np.random.Generator) -> Any:
+    """The native dataframe of a drawn table.
+
+    Parameters
+    ----------
+    people : (m,) int64, the original whose avatar each row is, for columns that are kept.
+    """
     source, roles = originals.frame, originals.roles
-    count = len(drawn)
-    rows = np.arange(count) if order is None else order
     columns: dict[Hashable, object] = {}
     for name in source.columns:
         series = source.get_column(name)  # type: ignore[arg-type]  # pandas names may be numbers
         if name in roles.drop:
             continue
         if name in roles.keep:
-            columns[name] = frames.take(series, rows % len(originals))
+            columns[name] = frames.take(series, people)
         elif name in roles.id:
-            columns[name] = frames.surrogates(series, rng.permutation(count)[rows])
+            columns[name] = frames.surrogates(series, rng.permutation(len(people)))
         else:
             column = drawn.column(name)
             columns[name] = (
-                frames.take(series, column.first[column.codes[rows]])
+                frames.take(series, column.first.take(column.codes))
                 if isinstance(column, Levels)
-                else _numbers_written(column, column.values[rows], series)
+                else _numbers_written(column, series)
             )
-    if not columns:
-        raise InputError("no column is left in the avatars: all are dropped")
     return frames.assemble(source, columns)
 
 
-def _numbers_written(column: Numbers, values: frames.Floats, series: Any) -> object:
-    missing = np.isnan(values)
-    grid = column.grid
+def _numbers_written(column: Numbers, series: Any) -> object:
+    values, grid, missing = column.values, column.grid, column.missing
     if grid.text is not None:
         return frames.build_text(series, column.texts(values))
-    if not grid.step:
+    if not grid.step or series.dtype.is_float() or series.dtype.is_decimal():
         return frames.build(series, values, missing)
     steps = np.where(missing, 0, values).astype(np.int64)
     # Wraps around 2^64 on purpose: unsigned numbers beyond int64 come back so.
-    ticks = (steps.view(np.uint64) * np.uint64(grid.step) + np.uint64(grid.origin % 2**64)).view(
-        np.int64
-    )
-    if series.dtype.is_float() or series.dtype.is_decimal():
-        return frames.build(series, values, missing)
-    return frames.build(series, ticks, missing)
+    ticks = steps.view(np.uint64) * np.uint64(grid.step) + np.uint64(grid.origin % 2**64)
+    return frames.build(series, ticks.view(np.int64), missing)

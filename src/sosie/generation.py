@@ -26,7 +26,7 @@ from sosie.errors import InputError
 from sosie.frames import Floats, Ints, Mask
 from sosie.neighbours import Neighbours
 from sosie.normal_scores import NormalScores
-from sosie.randomness import Purpose, blocks, generator
+from sosie.randomness import BLOCK, Purpose, generator
 from sosie.table import Levels, Numbers, Table
 
 __all__ = [
@@ -161,12 +161,12 @@ class Mixture:
 
 @dataclass(frozen=True)
 class Draws:
-    """What chance decides for one release, in tree order.
+    """What chance decides for one release, in row order.
 
     Attributes
     ----------
-    weights : (k, n) float32, ``R_j * C_j``.
-    votes : (voted, n) float32, uniform.
+    weights : (n, k) float32, ``R_j * C_j``.
+    votes : (n, voted) float32, uniform.
     noise : (n, p) float32, Gaussian with the covariance of the mixture's noise, or None.
     """
 
@@ -182,7 +182,6 @@ def mixture_of(
     *,
     smoothed: bool,
     min_level_count: int,
-    chunk: int,
     threads: int,
 ) -> Mixture:
     """Prepare the gathering.
@@ -201,22 +200,27 @@ def mixture_of(
     place[order] = np.arange(len(order), dtype=np.int32)
     rows = np.ascontiguousarray(place[near.rows[order]].T)
     voted = _voted_levels(table, order, min_level_count)
-    numbers: list[Scored] = []
-    values = np.zeros((len(order), len(table.numbers)))
+    scored = table.numbers
+    values = np.zeros((len(order), len(scored)))
     present = np.ones(values.shape, dtype=bool)
-    for i, column in enumerate(table.numbers):
-        scores, state = _state(column, smoothed, min_level_count)
-        values[:, i] = (np.nan_to_num(column.values, nan=0.0) if scores is None else scores.scores)[
-            order
-        ]
+    states: list[NDArray[np.uint8] | None] = [None] * len(scored)
+    back: list[NormalScores | None] = [None] * len(scored)
+
+    def score(part: slice) -> None:
+        for i in range(part.start, part.stop):
+            scores, states[i] = _state(scored[i], smoothed, min_level_count)
+            plain = np.nan_to_num(scored[i].values, nan=0.0) if scores is None else scores.scores
+            values[:, i], back[i] = plain[order], _slim(scores)
+
+    each_part(score, len(scored), 1, threads)
+    numbers: list[Scored] = []
+    for i, (column, state) in enumerate(zip(scored, states, strict=True)):
         if state is not None:
             present[:, i] = state[order] == _SCORED
             voted.append(_vote((column.name,), state[order], min_level_count))
         low, high = float(np.nanmin(column.values)), float(np.nanmax(column.values))
         numbers.append(
-            Scored(
-                column.name, i, None if state is None else len(voted) - 1, _slim(scores), low, high
-            )
+            Scored(column.name, i, None if state is None else len(voted) - 1, back[i], low, high)
         )
     holes = None if present.all() else present
     return Mixture(
@@ -228,7 +232,7 @@ def mixture_of(
         values=values,
         present=holes,
         fallback=values.sum(axis=0) / np.maximum(present.sum(axis=0), 1),
-        root=_noise_root(values, holes, rows, chunk) if smoothed and numbers else None,
+        root=_noise_root(values, holes, rows) if smoothed and numbers else None,
     )
 
 
@@ -318,9 +322,7 @@ def _state(
     return scores, state if state.any() else None
 
 
-def _noise_root(
-    values: Floats, present: Mask | None, rows: NDArray[np.int32], chunk: int
-) -> Floats:
+def _noise_root(values: Floats, present: Mask | None, rows: NDArray[np.int32]) -> Floats:
     """Square root of the mean over people of the covariance of their neighbours' scores.
 
     Each person's covariance is unbiased; where a neighbour has no score, pairs count
@@ -331,8 +333,8 @@ def _noise_root(
     sums, pairs = np.zeros((width, width)), np.zeros((width, width))
     if k == 1:
         return sums
-    for start in range(0, count, chunk):
-        near = rows[:, start : start + chunk]
+    for start in range(0, count, BLOCK):
+        near = rows[:, start : start + BLOCK]
         cells = values.take(near, axis=0)
         if present is None:
             cells -= cells.mean(axis=0)
@@ -354,29 +356,25 @@ def draws_of(mixture: Mixture, seed: int, release: int, threads: int) -> Draws:
     """Draw what one release needs; every row's draw depends on its number alone."""
     k, count = mixture.rows.shape
     width = len(mixture.numbers)
-    place = np.empty(count, dtype=np.int64)
-    place[mixture.order] = np.arange(count)
     weights = np.empty((count, k), dtype=np.float32)
     votes = np.empty((count, len(mixture.voted)), dtype=np.float32)
     noise = None if mixture.root is None else np.empty((count, width), dtype=np.float32)
-    numbered = {rows.start: number for number, rows in blocks(count)}
 
     def draw(rows: slice) -> None:
-        block, at = numbered[rows.start], place[rows]
-        shape = (rows.stop - rows.start, k)
-        weights[at] = _chance(shape, generator(seed, release, block, Purpose.WEIGHTS))
-        rng = generator(seed, release, block, Purpose.LEVELS)
-        votes[at] = rng.random((shape[0], votes.shape[1]), dtype=np.float32)
+        block, size = rows.start // BLOCK, rows.stop - rows.start
+        weights[rows] = _chance((size, k), generator(seed, release, block, Purpose.WEIGHTS))
+        generator(seed, release, block, Purpose.LEVELS).random(out=votes[rows], dtype=np.float32)
         if noise is not None and mixture.root is not None:
             rng = generator(seed, release, block, Purpose.NOISE)
-            free = rng.standard_normal((shape[0], width), dtype=np.float32)
-            made = np.zeros(free.shape)
-            for i in range(width):  # row by row: a matrix product rounds by position
-                made += free[:, i, None] * mixture.root[:, i]
-            noise[at] = made
+            free = rng.standard_normal((width, size), dtype=np.float32)
+            for i, mix in enumerate(mixture.root):
+                total = np.zeros(size)
+                for one, factor in zip(free, mix, strict=True):
+                    total += one * factor  # one by one: a matrix product rounds by position
+                noise[rows, i] = total
 
-    each_part(draw, count, next(rows.stop for _, rows in blocks(count)), threads)
-    return Draws(np.ascontiguousarray(weights.T), np.ascontiguousarray(votes.T), noise)
+    each_part(draw, count, BLOCK, threads)
+    return Draws(weights, votes, noise)
 
 
 @dataclass(frozen=True)
@@ -408,20 +406,20 @@ def gather(
     values = tuple(np.empty(count) for _ in mixture.numbers)
 
     def work(part: slice) -> None:
-        rows = mixture.rows[:, part]
-        weights = mixture.near[:, part].astype(np.float64) * draws.weights[:, part]
+        rows, people = mixture.rows[:, part], mixture.order[part]
+        # Draws are in row order, a line of memory a person: gathered whole, then turned.
+        weights = mixture.near[:, part] * draws.weights.take(people, axis=0).T.astype(np.float64)
         weights /= weights.sum(axis=0)
-        ballot = _Ballot(rows, weights)
-        for voted, into, chance in zip(mixture.voted, codes, draws.votes, strict=True):
-            into[part] = (
-                ballot.draw(voted, chance[part]) if decode == "draw" else ballot.winner(voted)
-            )
+        ballot = Ballot(rows, weights)
+        chances = np.ascontiguousarray(draws.votes.take(people, axis=0).T)
+        for voted, into, chance in zip(mixture.voted, codes, chances, strict=True):
+            into[part] = ballot.draw(voted, chance) if decode == "draw" else ballot.winner(voted)
         means, spreads = _averages(mixture, rows, weights)
+        if draws.noise is not None:
+            means += spreads * draws.noise.take(people, axis=0)
         for number, column, into in zip(mixture.numbers, columns, values, strict=True):
             made = means[:, number.column]
             if number.scores is not None:
-                if draws.noise is not None:
-                    made = made + spreads[:, number.column] * draws.noise[part, number.column]
                 made = number.scores.back(made)
             made = np.clip(column.rounded(made), number.low, number.high)
             if number.state is not None:
@@ -436,52 +434,69 @@ def gather(
 
 
 def _averages(mixture: Mixture, rows: NDArray[np.int32], weights: Floats) -> tuple[Floats, Floats]:
-    """Weighted means over the neighbours that have a value, and sqrt(1 - sum of squared weights)."""
+    """Weighted means over the neighbours that have a value, and ``sqrt(1 - sum of squared weights)``.
+
+    Returns
+    -------
+    means : (m, p) float64.
+    spreads : (m, p) float64, or (m, 1) where every row has every value.
+    """
     shape = (rows.shape[1], mixture.values.shape[1])
-    means, squares, total = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    means = np.zeros(shape)
+    if mixture.present is None:
+        for near, weight in zip(rows, weights, strict=True):
+            means += weight[:, None] * mixture.values.take(near, axis=0)
+        squares = np.square(weights).sum(axis=0)[:, None]
+        return means, np.sqrt(np.maximum(1 - squares, 0.0))
+    squares, total = np.zeros(shape), np.zeros(shape)
     for near, weight in zip(rows, weights, strict=True):
-        share = weight[:, None]
-        if mixture.present is not None:
-            share = share * mixture.present.take(near, axis=0)
-            total += share
+        share = weight[:, None] * mixture.present.take(near, axis=0)
+        total += share
         means += share * mixture.values.take(near, axis=0)
         squares += np.square(share)
-    if mixture.present is not None:
-        has = total > 0
-        means = np.where(has, np.divide(means, total, out=means, where=has), mixture.fallback)
-        squares = np.divide(squares, np.square(total), out=squares, where=has)
+    has = total > 0
+    means = np.where(has, np.divide(means, total, out=means, where=has), mixture.fallback)
+    squares = np.divide(squares, np.square(total), out=squares, where=has)
     return means, np.sqrt(np.maximum(1 - squares, 0.0))
 
 
-class _Ballot:
-    """The neighbours' votes for one slice of people."""
+class Ballot:
+    """The neighbours' votes for some people.
+
+    Parameters
+    ----------
+    rows : (k, m) int32, places of the neighbours.
+    weights : (k, m) float64, summing to 1 over the neighbours.
+    """
 
     def __init__(self, rows: NDArray[np.int32], weights: Floats) -> None:
         self.rows, self.weights = rows, weights
         self.running = np.cumsum(weights, axis=0)
-        self.index = np.arange(rows.shape[1])
+        self.people = np.arange(rows.shape[1])
 
     def draw(self, voted: Voted, chance: Single) -> NDArray[Any]:
         """The level of one neighbour, drawn by weight among those with an allowed level."""
         if voted.allowed.all():
-            return np.asarray(voted.codes[self._pick(self.running, chance)])
+            return voted.codes.take(self._pick(self.running, chance))
         allowed = voted.allowed[voted.codes[self.rows]]
         running = np.cumsum(self.weights * allowed, axis=0)
-        drawn = voted.codes[self._pick(running, chance)]
-        return np.where(allowed.any(axis=0), drawn, np.asarray(voted.commonest, drawn.dtype))
+        drawn = voted.codes.take(self._pick(running, chance))
+        return np.where(running[-1] > 0, drawn, np.asarray(voted.commonest, drawn.dtype))
 
     def _pick(self, running: Floats, chance: Single) -> NDArray[np.int32]:
         aim = chance * running[-1]
-        which = np.zeros(len(aim), dtype=np.int64)
+        which = np.zeros(len(aim), dtype=np.intp)
         for end in running[:-1]:
             which += aim >= end
-        return np.asarray(self.rows[which, self.index])
+        which *= self.rows.shape[1]
+        which += self.people
+        return self.rows.take(which)
 
     def winner(self, voted: Voted) -> NDArray[Any]:
         """The allowed level with the greatest weight; ties go to the nearer neighbour."""
         codes = voted.codes[self.rows]
         weights = self.weights * voted.allowed[codes]
-        best, most = codes[0].copy(), np.full(len(self.index), -1.0)
+        best, most = codes[0].copy(), np.zeros(codes.shape[1])
         for mine, own in zip(codes, weights, strict=True):
             share = (weights * (codes == mine)).sum(axis=0)
             better = (share > most) & (own > 0)

@@ -11,29 +11,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sosie.frames import Floats, Mask
+from sosie.frames import Floats, Ints, Mask
 
-__all__ = ["SPIKE_SHARE", "NormalScores", "find_spike"]
+__all__ = ["SPIKE_SHARE", "NormalScores", "distinct"]
 
 SPIKE_SHARE = 0.1
 """A value held by at least this share of the rows is a spike and is voted on, not averaged."""
 
 
-def find_spike(values: Floats, least: int) -> float | None:
-    """The commonest value, where at least a tenth of the rows and `least` rows hold it.
+def distinct(values: Floats) -> tuple[Floats, Ints, Ints]:
+    """Distinct values in order, the place of each value among them, and how many share each.
 
-    >>> find_spike(np.array([0.0, 0.0, 1.0, 2.0]), least=2)
-    0.0
+    Whole numbers of a small range are counted, which is ten times faster than sorting.
+
+    >>> [part.tolist() for part in distinct(np.array([3.0, 1.0, 3.0]))]
+    [[1.0, 3.0], [1, 0, 1], [1, 2]]
     """
-    present = values[~np.isnan(values)]
-    ordered = np.sort(present)
-    starts = np.flatnonzero(np.concatenate([[True], np.diff(ordered) != 0]))
-    runs = np.diff(np.concatenate([starts, [len(ordered)]]))
-    if not len(runs):
-        return None
-    longest = int(np.argmax(runs))
-    enough = runs[longest] >= max(SPIKE_SHARE * len(values), least, 2)
-    return float(ordered[starts[longest]]) if enough else None
+    if not len(values):
+        return values, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    low, high = float(values.min()), float(values.max())
+    if high - low < max(4 * len(values), 1 << 16):
+        index = (values - low).astype(np.int64)
+        if np.array_equal(index + low, values):
+            counts = np.bincount(index)
+            held = counts > 0
+            return np.flatnonzero(held) + low, (np.cumsum(held) - 1)[index], counts[held]
+    found, index, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return found, index, counts
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class NormalScores:
     ----------
     scores : (n,) float64, 0 where the row has none (missing, or on the spike).
     scored : (n,) bool, rows that have a score.
-    spike : the spike's value, or None.
+    spike : the value held by at least a tenth of the rows and by `least` of them, or None.
     ordered : (m,) float64, order statistics, the extremes of the fewest replaced.
     """
 
@@ -60,24 +64,35 @@ class NormalScores:
         Parameters
         ----------
         values : (n,) float64, NaN where missing.
+
+        Examples
+        --------
+        >>> made = NormalScores.of(np.array([0.0, 0.0, 1.0, 2.0, np.nan]), least=2)
+        >>> made.spike, made.scores.round(3).tolist()
+        (0.0, [0.0, 0.0, -0.674, 0.674, 0.0])
         """
         from scipy.special import ndtri
 
-        spike = find_spike(values, least)
         scored = ~np.isnan(values)
-        if spike is not None:
-            scored &= values != spike
-        present = values[scored]
-        order = np.argsort(present, kind="stable")
-        ordered = present[order]
+        found, index, counts = distinct(values[scored])
+        held = np.ones(len(found), dtype=bool)
+        spike = None
+        if len(found) and counts.max() >= max(SPIKE_SHARE * len(values), least, 2):
+            held[np.argmax(counts)] = False
+            spike = float(found[~held][0])
+        runs = counts[held]
+        total = int(runs.sum())
+        table = np.zeros(len(found))
+        if total:  # mean ranks minus one half
+            table[held] = ndtri((np.cumsum(runs) - runs / 2) / total)
         scores = np.zeros(len(values))
-        if len(ordered):
-            inner = np.empty(len(ordered))
-            inner[order] = ndtri(_mean_position(ordered) / len(ordered))
-            scores[scored] = inner
-            # In a column of fewer than 2 least values all order statistics are the middle one.
-            cut = min(least, (len(ordered) + 1) // 2) - 1
-            ordered = np.clip(ordered, ordered[cut], ordered[len(ordered) - 1 - cut])
+        scores[scored] = table[index]
+        scored[scored] = held[index]
+        # In a column of fewer than 2 least values all order statistics are the middle one.
+        cut = max(min(least, (total + 1) // 2) - 1, 0)
+        ordered = np.repeat(found[held], runs)
+        if total:
+            ordered = np.clip(ordered, ordered[cut], ordered[total - 1 - cut])
         return cls(scores, scored, spike, ordered)
 
     def back(self, scores: Floats) -> Floats:
@@ -91,10 +106,3 @@ class NormalScores:
         high = np.minimum(low + 1, len(self.ordered) - 1)
         share = position - low
         return self.ordered[low] * (1 - share) + self.ordered[high] * share
-
-
-def _mean_position(ordered: Floats) -> Floats:
-    """Mean rank minus one half of each value of a sorted array."""
-    starts = np.flatnonzero(np.concatenate([[True], np.diff(ordered) != 0]))
-    runs = np.diff(np.concatenate([starts, [len(ordered)]]))
-    return np.repeat(starts + runs / 2, runs)
