@@ -7,9 +7,9 @@ dtype are built here from what the method drew.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -21,17 +21,25 @@ __all__ = [
     "Codes",
     "Floats",
     "Frame",
+    "Holds",
     "Ints",
     "Mask",
+    "Series",
     "assemble",
     "build",
     "build_text",
+    "column",
     "factorize",
     "floats",
+    "holds",
+    "in_zone_of",
     "is_missing",
+    "is_wrapped",
     "objects",
+    "objects_at",
     "surrogates",
     "take",
+    "take_rows",
     "ticks",
     "ticks_per_day",
     "wrap",
@@ -44,7 +52,13 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
+Holds = Literal["boolean", "whole", "real", "moment", "nested", "other"]
+"""What a column holds: ``moment`` is a date, a time of day or a duration."""
+
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_DAY = dt.timedelta(days=1)
+_MICROSECOND = dt.timedelta(microseconds=1)
+_EPOCH = dt.datetime(1970, 1, 1)  # naive: moments are read by their wall clock
 
 
 def wrap(frame: object) -> Frame:
@@ -57,31 +71,129 @@ def wrap(frame: object) -> Frame:
     """
     names = getattr(frame, "column_names", getattr(frame, "columns", None))
     if names is not None and not callable(names) and "Lazy" not in type(frame).__name__:
-        seen = list(names)
-        repeated = [name for i, name in enumerate(seen) if name in seen[:i]]
+        seen: dict[Hashable, int] = {}
+        for name in names:
+            seen[name] = seen.get(name, 0) + 1
+        repeated = [name for name, times in seen.items() if times > 1]
         if repeated:
-            raise InputError(f"several columns have the same name: {quoted(dict.fromkeys(repeated))}")
+            raise InputError(f"several columns have the same name: {quoted(repeated)}")
     try:
-        wrapped = nw.from_native(frame, eager_only=True)
+        wrapped: Frame = nw.from_native(cast(Any, frame), eager_only=True)
     except TypeError as error:
         kind = f"{type(frame).__module__}.{type(frame).__name__}"
         hint = "; collect it first" if "Lazy" in kind else ""
         raise InputError(f"expected a pandas, polars or pyarrow table, got {kind}{hint}") from error
-    if not (_is(wrapped, "pandas") or _is(wrapped, "polars") or _is(wrapped, "pyarrow")):
-        raise InputError(f"tables of {wrapped.implementation} are not supported; convert to pandas, polars or pyarrow")
+    if not any(_is(wrapped, name) for name in ("pandas", "polars", "pyarrow")):
+        raise InputError(
+            f"tables of {wrapped.implementation} are not supported; "
+            "convert to pandas, polars or pyarrow"
+        )
     return wrapped
 
 
+def column(frame: Frame, name: Hashable) -> Series:
+    """A column by its name, which in pandas may be a number."""
+    return frame.get_column(cast(str, name))
+
+
 def _is(data: Frame | Series, name: str) -> bool:
-    implementation = data.implementation
-    return bool(getattr(implementation, f"is_{name}")())
+    return bool(getattr(data.implementation, f"is_{name}")())
+
+
+# ---------------------------------------------------------------- Arrow columns
+
+
+def _arrow(series: Series) -> Any:
+    """The Arrow column of a pyarrow table or of a pandas column of Arrow dtype, else None."""
+    native = series.to_native()
+    if _is(series, "pyarrow"):
+        return native
+    if _is(series, "pandas"):
+        import pandas as pd
+
+        if isinstance(native.dtype, pd.ArrowDtype):
+            import pyarrow as pa
+
+            return pa.chunked_array(native.array.__arrow_array__())
+    return None
+
+
+def _from_arrow(series: Series, array: Any) -> Any:
+    """An Arrow column as the native kind of `series`."""
+    if _is(series, "pyarrow"):
+        return array
+    import pandas as pd
+
+    return pd.Series(pd.arrays.ArrowExtensionArray(array))
+
+
+def _whole_arrow(array: Any) -> Any:
+    """One contiguous Arrow array, of a type that every kernel knows (views are spelt out)."""
+    import pyarrow as pa
+
+    kind = array.type
+    for name, plain in (("string_view", pa.large_string()), ("binary_view", pa.large_binary())):
+        if getattr(pa.types, f"is_{name}", bool)(kind):
+            array = array.cast(plain)
+    whole = array.combine_chunks()
+    return whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
+
+
+# ---------------------------------------------------------------- reading
+
+
+def holds(series: Series) -> Holds:
+    """What a column holds, whatever the dataframe calls it."""
+    dtype = series.dtype
+    if dtype.is_nested() or type(dtype).__name__ == "Map":
+        return "nested"
+    if dtype == nw.Boolean:
+        return "boolean"
+    if dtype.is_integer():
+        return "whole"
+    if dtype.is_numeric():
+        return "real"
+    if dtype.is_temporal():
+        return "moment"
+    if dtype == nw.Object:
+        return _objects_hold(objects(series)) if _is(series, "pandas") else "nested"
+    return _unknown_holds(series) if dtype == nw.Unknown else "other"
+
+
+def _unknown_holds(series: Series) -> Holds:
+    array = _arrow(series)
+    if array is not None:
+        import pyarrow as pa
+
+        if pa.types.is_nested(array.type):
+            return "nested"
+        if pa.types.is_decimal(array.type):
+            return "real"
+        return "moment" if pa.types.is_date64(array.type) else "other"
+    name = str(series.to_native().dtype).lower()
+    return "nested" if name.startswith(("sparse", "complex")) else "other"
+
+
+def _objects_hold(values: Sequence[Any]) -> Holds:
+    present = [value for value in values if value is not None]
+    if any(isinstance(v, list | tuple | dict | set | frozenset | np.ndarray) for v in present):
+        return "nested"
+    if all(isinstance(v, bool) for v in present):
+        return "boolean"
+    if all(isinstance(v, int | float | Decimal) and not isinstance(v, bool) for v in present):
+        short = all(isinstance(v, int) and abs(v) < 2**63 for v in present)
+        return "whole" if short else "real"
+    alike = len({type(v) for v in present}) == 1
+    return (
+        "moment" if alike and isinstance(present[0], dt.date | dt.time | dt.timedelta) else "other"
+    )
 
 
 def is_missing(series: Series) -> Mask:
     """Where a value is missing: None, NaN, NaT and NA are all the same, ``(n,) bool``."""
     mask = series.is_null()
     if series.dtype.is_float():
-        mask = mask | series.is_nan().fill_null(True)  # noqa: FBT003 (narwhals takes it so)
+        mask = mask | series.is_nan().fill_null(True)
     return np.asarray(mask.to_numpy(), dtype=bool)
 
 
@@ -95,20 +207,29 @@ def factorize(series: Series) -> tuple[Codes, Ints]:
     first : (L,) int64
         The first row that holds each distinct value.
     """
-    missing = is_missing(series)
-    native = series.to_native()
-    if _is(series, "pandas"):
-        codes = _factorize_pandas(series)
-    elif _is(series, "polars"):
-        codes = _factorize_polars(native)
-    else:
+    if _is(series, "polars"):
+        heads = _heads_polars(series.to_native())
+        rows = np.arange(len(heads))
+        rank = np.cumsum(heads == rows, dtype=np.int32) - 1
+        codes = rank[heads]
+    elif (array := _arrow(series)) is not None:
+        whole = _whole_arrow(array)
         import pyarrow as pa
 
-        array = pa.chunked_array(native.chunks, type=native.type).combine_chunks()
-        encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+        encoded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    codes[missing] = -1
+    else:
+        codes = _factorize_pandas(series)
+    codes[is_missing(series)] = -1
     return _by_appearance(codes)
+
+
+def _heads_polars(native: Any) -> NDArray[Any]:
+    """For each row, the first row of the same value."""
+    import polars as pl
+
+    rows = native.alias("value").to_frame().with_row_index("row")
+    return np.asarray(rows.select(pl.col("row").first().over("value"))["row"].to_numpy())
 
 
 def _factorize_pandas(series: Series) -> Codes:
@@ -116,19 +237,11 @@ def _factorize_pandas(series: Series) -> Codes:
 
     native = series.to_native()
     if native.dtype == object:
-        # 1, 1.0 and True hash alike in Python; a column that mixes them is told apart by text.
-        values = [None if pd.isna(v) is True else (v if isinstance(v, str) else repr(v)) for v in native]
-        native = pd.Series(values, dtype=object)
+        # 1, 1.0 and True hash alike in Python: values are told apart by their text.
+        texts = [v if isinstance(v, str) else v if v is None else repr(v) for v in objects(series)]
+        native = pd.Series(texts, dtype=object)
     codes, _ = pd.factorize(native)
-    return np.asarray(codes, dtype=np.int32)
-
-
-def _factorize_polars(native: Any) -> Codes:
-    import polars as pl
-
-    levels = native.unique(maintain_order=True).alias("value").to_frame().with_row_index("code")
-    joined = native.alias("value").to_frame().join(levels, on="value", how="left", nulls_equal=True, maintain_order="left")
-    return joined["code"].cast(pl.Int32).to_numpy(writable=True)
+    return np.array(codes, dtype=np.int32)
 
 
 def _by_appearance(codes: Codes) -> tuple[Codes, Ints]:
@@ -148,106 +261,181 @@ def _by_appearance(codes: Codes) -> tuple[Codes, Ints]:
 def objects(series: Series) -> list[Any]:
     """Python values; every missing value is None."""
     missing = is_missing(series)
-    values = series.to_list()
-    return [None if lost else value for value, lost in zip(values, missing, strict=True)]
+    values = [None if lost else v for v, lost in zip(series.to_list(), missing, strict=True)]
+    return [v.item() if isinstance(v, np.number | np.bool_) else v for v in values]
+
+
+def objects_at(series: Series, rows: Ints) -> list[Any]:
+    """Python values of some rows."""
+    array = _arrow(series)
+    if array is not None:
+        import pyarrow as pa
+
+        return list(_whole_arrow(array).take(pa.array(rows)).to_pylist())
+    native = series.to_native()
+    picked = native.iloc[rows] if _is(series, "pandas") else native.gather(rows)
+    return [v.item() if isinstance(v, np.number | np.bool_) else v for v in picked.to_list()]
+
+
+def is_wrapped(series: Series) -> bool:
+    """Whether `ticks` of the column are unsigned numbers, to be read as uint64."""
+    return bool(series.dtype == nw.UInt64)
 
 
 def floats(series: Series) -> Floats:
-    """Values as ``(n,) float64``, missing as NaN."""
+    """Values as ``(n,) float64``, missing as NaN; those of float32 as they are written."""
+    dtype = series.dtype
+    if dtype == nw.Object or dtype.is_decimal() or dtype == nw.Unknown:
+        codes, first = factorize(series)
+        distinct = [float(value) for value in objects_at(series, first)]
+        return np.array([*distinct, np.nan])[codes]  # the last one serves the code -1
     missing = is_missing(series)
-    if series.dtype in (nw.Object, nw.Decimal):
-        return np.array([np.nan if v is None else float(v) for v in objects(series)])
-    filled = _filled(series, missing, 0)
+    filled = _filled(series, missing)
     values = np.asarray(filled.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    if missing.any():
-        values = np.where(missing, np.nan, values)
-    return values
+    if dtype == nw.Float32:
+        values = _as_written(values)
+    return np.where(missing, np.nan, values) if missing.any() else values
+
+
+def _as_written(values: Floats) -> Floats:
+    """The doubles that float32 values stand for: 0.1, not 0.10000000149."""
+    single = values.astype(np.float32)
+    known, back = np.unique(single, return_inverse=True)
+    return np.array([float(str(value)) for value in known])[back]
 
 
 def ticks(series: Series) -> Ints:
-    """Whole numbers, dates and durations as ``(n,) int64``; missing as 0.
+    """Whole numbers, dates, times and durations as ``(n,) int64``; missing as 0.
 
-    Dates count days or the series' own unit since 1970 (UTC where there is a time
-    zone); unsigned numbers above the range of int64 are wrapped, as is undone by `build`.
+    Dates count days or the series' own unit since 1970, by the wall clock where there
+    is a time zone, so that midnights stay midnights; unsigned numbers above the range
+    of int64 are wrapped, as is undone by `build`.
+
+    Raises
+    ------
+    InputError
+        Whole numbers of 128 bits that do not fit in 64.
     """
     missing = is_missing(series)
     if series.dtype == nw.Object:
-        values = [0 if v is None else _object_tick(v) for v in objects(series)]
+        values = [0 if value is None else _object_tick(value) for value in objects(series)]
         return np.array(values, dtype=np.int64)
-    dtype = series.dtype
-    if dtype.is_integer():
-        filled = np.asarray(_filled(series, missing, 0).to_numpy())
-        return filled.astype(np.uint64).view(np.int64) if dtype == nw.UInt64 else filled.astype(np.int64)
-    native = series.to_native()
-    if _is(series, "pandas"):
-        return _ticks_pandas(native, missing)
+    if series.dtype.is_integer():
+        return _whole_ticks(series, missing)
+    array = _arrow(series)
+    if array is not None:
+        return _arrow_ticks(array)
     if _is(series, "polars"):
         import polars as pl
 
-        return np.asarray(native.to_physical().cast(pl.Int64).fill_null(0).to_numpy(), dtype=np.int64)
+        native = series.to_native()
+        if getattr(native.dtype, "time_zone", None):
+            native = native.dt.replace_time_zone(None)
+        physical = native.to_physical().cast(pl.Int64).fill_null(0)
+        return np.asarray(physical.to_numpy(), dtype=np.int64)
+    native = series.to_native()
+    if getattr(native.dtype, "tz", None) is not None:
+        native = native.dt.tz_localize(None)
+    counted = native.to_numpy().view(np.int64).copy()
+    counted[missing] = 0
+    return np.asarray(counted, dtype=np.int64)
+
+
+def _whole_ticks(series: Series, missing: Mask) -> Ints:
+    dtype = series.dtype
+    if dtype in (nw.Int128, nw.UInt128):
+        low, high = int(series.min() or 0), int(series.max() or 0)
+        if not -(2**63) <= low <= high < 2**63:
+            raise InputError(
+                f"column {series.name!r} ({dtype}) holds whole numbers beyond 64 bits; "
+                "drop it (--drop) or keep it as it is (--keep)"
+            )
+        series = series.cast(nw.Int64)
+    filled = np.asarray(_filled(series, missing).to_numpy())
+    return filled.view(np.int64) if filled.dtype == np.uint64 else filled.astype(np.int64)
+
+
+def _arrow_ticks(array: Any) -> Ints:
     import pyarrow as pa
 
-    width = pa.int32() if native.type.bit_width == 32 else pa.int64()
-    return np.asarray(native.cast(width).cast(pa.int64()).fill_null(0).to_numpy(), dtype=np.int64)
+    if getattr(array.type, "tz", None) is not None:
+        import pyarrow.compute as pc
+
+        array = pc.local_timestamp(array)
+    width = pa.int32() if array.type.bit_width == 32 else pa.int64()
+    counted = _whole_arrow(array.cast(width).cast(pa.int64())).fill_null(0)
+    return np.asarray(counted.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def _ticks_pandas(native: Any, missing: Mask) -> Ints:
-    import pandas as pd
-
-    if isinstance(native.dtype, pd.ArrowDtype):
-        import pyarrow as pa
-
-        array = pa.chunked_array(native.array.__arrow_array__())
-        width = pa.int32() if array.type.bit_width == 32 else pa.int64()
-        return np.asarray(array.cast(width).cast(pa.int64()).fill_null(0).to_numpy(), dtype=np.int64)
-    if isinstance(native.dtype, pd.DatetimeTZDtype):
-        native = native.dt.tz_convert("UTC").dt.tz_localize(None)
-    values = native.to_numpy().view(np.int64).copy()
-    values[missing] = 0
-    return np.asarray(values, dtype=np.int64)
-
-
-def _object_tick(value: object) -> int:
+def _object_tick(value: Any) -> int:
     if isinstance(value, dt.datetime):
-        aware = value if value.tzinfo else value.replace(tzinfo=dt.UTC)
-        return round((aware - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) / dt.timedelta(microseconds=1))
+        return (value.replace(tzinfo=None) - _EPOCH) // _MICROSECOND
     if isinstance(value, dt.date):
-        return value.toordinal() - dt.date(1970, 1, 1).toordinal()
-    return int(value)  # type: ignore[call-overload,no-any-return]  # objects here are whole numbers
+        return value.toordinal() - _EPOCH.toordinal()
+    if isinstance(value, dt.time):
+        return (dt.datetime.combine(_EPOCH, value, tzinfo=None) - _EPOCH) // _MICROSECOND
+    return value // _MICROSECOND if isinstance(value, dt.timedelta) else int(value)
 
 
 def ticks_per_day(series: Series) -> int:
     """How many ticks of `ticks` make a day; 1 for dates."""
-    dtype = series.dtype
+    dtype, array = series.dtype, _arrow(series)
+    if dtype == nw.Object:
+        present = next(value for value in objects(series) if value is not None)
+        is_date = isinstance(present, dt.date) and not isinstance(present, dt.datetime)
+        return 1 if is_date else _DAY // _MICROSECOND
+    if array is not None:
+        import pyarrow as pa
+
+        if pa.types.is_date32(array.type):
+            return 1
+        return 86_400 * _PER_SECOND[getattr(array.type, "unit", "ms")]  # date64 is in ms
     if isinstance(dtype, nw.Datetime | nw.Duration):
         return 86_400 * _PER_SECOND[dtype.time_unit]
-    if dtype == nw.Time:
-        return 86_400 * 10**9
-    if dtype == nw.Object and any(isinstance(v, dt.datetime) for v in objects(series)):
-        return 86_400 * 10**6
-    return 1
+    return 86_400 * 10**9 if dtype == nw.Time else 1
 
 
-def _filled(series: Series, missing: Mask, value: float) -> Series:
-    return series.fill_null(value) if missing.any() and not series.dtype.is_float() else series
+def in_zone_of(series: Series, other: Series) -> Series:
+    """The same moments on the wall clock of `other`: its time zone, or UTC if it has none."""
+    own, wanted = (getattr(one.dtype, "time_zone", None) for one in (series, other))
+    if own is None or own == wanted or other.dtype == nw.Object:
+        return series
+    return series.dt.convert_time_zone(wanted or "UTC")
+
+
+def _filled(series: Series, missing: Mask) -> Series:
+    return series.fill_null(0) if missing.any() and not series.dtype.is_float() else series
+
+
+# ---------------------------------------------------------------- building
 
 
 def take(series: Series, rows: Ints) -> object:
-    """The values of some rows, as a native column of the same dtype; unused categories are left out."""
-    native = series.to_native()
-    if _is(series, "pandas"):
-        taken = native.iloc[rows].reset_index(drop=True)
-        return taken.cat.remove_unused_categories() if taken.dtype == "category" else taken
+    """Some rows, as a native column of the same dtype; unused categories are left out."""
+    native, array = series.to_native(), _arrow(series)
+    if array is not None:
+        return _from_arrow(series, _take_arrow(array, rows))
     if _is(series, "polars"):
         return _repacked_polars(native.gather(rows))
+    taken = native.iloc[rows].reset_index(drop=True)
+    return taken.cat.remove_unused_categories() if taken.dtype == "category" else taken
+
+
+def _take_arrow(array: Any, rows: Ints) -> Any:
     import pyarrow as pa
 
-    taken = native.take(pa.array(rows))
-    if pa.types.is_dictionary(taken.type):
-        # A dictionary keeps levels that no row holds: encode anew.
-        plain = taken.cast(taken.type.value_type).combine_chunks()
-        return plain.dictionary_encode().cast(taken.type)
-    return taken
+    taken = _whole_arrow(array).take(pa.array(rows))
+    if pa.types.is_dictionary(array.type):
+        # A dictionary keeps levels that no row holds: only those in use, in their order.
+        codes = taken.indices.to_numpy(zero_copy_only=False)
+        missing = np.asarray(taken.indices.is_null())
+        used, back = np.unique(np.where(missing, 0, codes).astype(np.int64), return_inverse=True)
+        kept = np.isin(used, codes[~missing])
+        new = (np.cumsum(kept) - 1)[back]
+        indices = pa.array(new, mask=missing).cast(array.type.index_type)
+        words = taken.dictionary.take(pa.array(used[kept]))
+        taken = pa.DictionaryArray.from_arrays(indices, words, ordered=array.type.ordered)
+    return pa.chunked_array([taken.cast(array.type)])
 
 
 def _repacked_polars(native: Any) -> Any:
@@ -255,84 +443,108 @@ def _repacked_polars(native: Any) -> Any:
 
     if isinstance(native.dtype, pl.Enum):
         used = set(native.drop_nulls().cast(pl.String).unique())
-        return native.cast(pl.String).cast(pl.Enum([c for c in native.dtype.categories if c in used]))
+        words = [word for word in native.dtype.categories if word in used]
+        return native.cast(pl.String).cast(pl.Enum(words))
     return native.rechunk()
 
 
 def build(series: Series, values: Floats | Ints, missing: Mask) -> object:
-    """A native column of the dtype of `series` from numbers or ticks.
+    """A native column of the dtype and missing style of `series` from numbers or ticks.
 
     Parameters
     ----------
     values : (m,) float64 or int64
-        Numbers for number columns, ticks for dates and durations.
+        Numbers for number columns, ticks for whole numbers, dates and durations.
     missing : (m,) bool
         Rows without a value.
     """
     if series.dtype == nw.Object:
         return _build_objects(series, values, missing)
-    if _is(series, "pandas"):
-        return _build_pandas(series.to_native().dtype, values, missing)
+    if series.dtype.is_float() and missing.any() and not series.is_null().any():
+        # Missing was NaN, not null, in the originals: so it stays.
+        values, missing = np.where(missing, np.nan, values), np.zeros_like(missing)
+    array = _arrow(series)
+    if array is not None:
+        return _from_arrow(series, _build_arrow(array.type, values, missing))
+    native = series.to_native()
     if _is(series, "polars"):
-        return _build_polars(series.to_native().dtype, values, missing)
-    return _build_arrow(series.to_native().type, values, missing)
+        return _build_polars(native.dtype, values, missing)
+    return _build_pandas(native.dtype, values, missing)
 
 
-def _build_polars(dtype: Any, values: Floats | Ints, missing: Mask) -> Any:
+def _unwrapped(values: Floats | Ints) -> NDArray[Any]:
+    """Undoes the wrap of `ticks`."""
+    return values.view(np.uint64) if values.dtype == np.int64 else values
+
+
+def _build_polars(dtype: Any, values: NDArray[Any], missing: Mask) -> Any:
     import polars as pl
 
-    if dtype == pl.UInt64 and values.dtype == np.int64:
-        values = values.view(np.uint64)  # type: ignore[assignment]  # undoes the wrap of `ticks`
-    column = pl.Series(values)
+    if isinstance(dtype, pl.Decimal):
+        return pl.Series(_decimals(values, missing, dtype.scale), dtype=dtype)
+    column = pl.Series("", _unwrapped(values) if dtype == pl.UInt64 else values)
+    if missing.any():
+        column = pl.select(pl.when(pl.Series("", ~missing)).then(column)).to_series()
     zone = getattr(dtype, "time_zone", None)
     if zone is not None:
-        column = column.cast(pl.Datetime(dtype.time_unit)).dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
-    elif dtype == pl.Date:
-        column = column.cast(pl.Int32).cast(dtype)
-    else:
-        column = column.cast(dtype)
-    return column.set(pl.Series(missing), None) if missing.any() else column
+        return _localized_polars(column.cast(pl.Datetime(dtype.time_unit)), zone)
+    return column.cast(pl.Int32).cast(dtype) if dtype == pl.Date else column.cast(dtype)
 
 
-def _build_arrow(kind: Any, values: Floats | Ints, missing: Mask) -> Any:
+def _localized_polars(wall: Any, zone: str) -> Any:
+    """Wall clock times in a zone: the earlier of two, and an hour on where the clock skips."""
+    import polars as pl
+
+    local: Callable[[Any], Any] = lambda times: times.dt.replace_time_zone(  # noqa: E731
+        zone, ambiguous="earliest", non_existent="null"
+    )
+    utc = wall.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+    candidates = pl.DataFrame({"at": local(wall), "on": local(wall.dt.offset_by("1h")), "utc": utc})
+    return candidates.select(pl.coalesce("at", "on", "utc").alias("")).to_series()
+
+
+def _build_arrow(kind: Any, values: NDArray[Any], missing: Mask) -> Any:
     import pyarrow as pa
 
-    if pa.types.is_uint64(kind) and values.dtype == np.int64:
-        values = values.view(np.uint64)  # type: ignore[assignment]
-    if pa.types.is_temporal(kind):
-        width = pa.int32() if kind.bit_width == 32 else pa.int64()
-        array = pa.array(values.astype(np.int32 if kind.bit_width == 32 else np.int64), width, mask=missing)
-    elif pa.types.is_decimal(kind):
-        cells = [None if lost else _decimal(float(v), kind.scale) for v, lost in zip(values, missing, strict=True)]
-        return pa.chunked_array([pa.array(cells, kind)])
-    else:
-        array = pa.array(values, mask=missing)
-    return pa.chunked_array([array.cast(kind)])
+    if pa.types.is_decimal(kind):
+        return pa.chunked_array([pa.array(_decimals(values, missing, kind.scale), kind)])
+    if not pa.types.is_temporal(kind):
+        values = _unwrapped(values) if pa.types.is_uint64(kind) else values
+        return pa.chunked_array([pa.array(values, mask=missing).cast(kind)])
+    counted = values.astype(np.int32 if kind.bit_width == 32 else np.int64)
+    array = pa.array(counted, mask=missing)
+    if getattr(kind, "tz", None) is None:
+        return pa.chunked_array([array.cast(kind)])
+    import pyarrow.compute as pc
+
+    wall = array.cast(pa.timestamp(kind.unit))
+    local = pc.assume_timezone(wall, kind.tz, ambiguous="earliest", nonexistent="latest")
+    return pa.chunked_array([local])
+
+
+def _decimals(values: Floats | Ints, missing: Mask, scale: int) -> list[Decimal | None]:
+    known, back = np.unique(np.where(missing, 0, values), return_inverse=True)
+    written = [_decimal(value, scale) for value in known.tolist()]
+    return [None if lost else written[i] for i, lost in zip(back, missing, strict=True)]
 
 
 def _decimal(value: float, scale: int) -> Decimal:
-    return Decimal(repr(value)).quantize(Decimal(1).scaleb(-scale))
+    return Decimal(f"{value:.{max(scale, 0)}f}")
 
 
 def _build_pandas(dtype: Any, values: Floats | Ints, missing: Mask) -> Any:
     import pandas as pd
 
-    if isinstance(dtype, pd.ArrowDtype):
-        array = _build_arrow(dtype.pyarrow_dtype, values, missing)
-        return pd.Series(pd.arrays.ArrowExtensionArray(array))
     if isinstance(dtype, pd.DatetimeTZDtype):
-        stamps = _stamps(values, missing, f"datetime64[{dtype.unit}]")
-        return pd.Series(stamps).dt.tz_localize("UTC").dt.tz_convert(dtype.tz)
+        stamps = pd.Series(_stamps(values, missing, f"datetime64[{dtype.unit}]"))
+        earlier = np.ones(len(stamps), dtype=bool)  # summer time, of two same readings
+        return stamps.dt.tz_localize(dtype.tz, ambiguous=earlier, nonexistent="shift_forward")
     if isinstance(dtype, np.dtype):
         if dtype.kind in "mM":
             return pd.Series(_stamps(values, missing, str(dtype)))
-        if dtype == np.uint64 and values.dtype == np.int64:
-            return pd.Series(values.view(np.uint64))
-        if dtype.kind == "f" and missing.any():
-            return pd.Series(np.where(missing, np.nan, values).astype(dtype))
-        return pd.Series(values.astype(dtype))
-    wide = values.view(np.uint64) if str(dtype) == "UInt64" and values.dtype == np.int64 else values
-    column = pd.array(wide, dtype=dtype)
+        wide = _unwrapped(values) if dtype == np.uint64 else values
+        return pd.Series(wide.astype(dtype))
+    column = pd.array(_unwrapped(values) if str(dtype) == "UInt64" else values, dtype=dtype)
     column[missing] = pd.NA
     return pd.Series(column)
 
@@ -346,34 +558,49 @@ def _stamps(values: Floats | Ints, missing: Mask, dtype: str) -> NDArray[Any]:
 def _build_objects(series: Series, values: Floats | Ints, missing: Mask) -> Any:
     import pandas as pd
 
-    native = series.to_native()
-    lost = is_missing(series)
-    present = native[~lost].iloc[0]
+    native, lost = series.to_native(), is_missing(series)
     absent = native[lost].iloc[0] if lost.any() else None
-    cells = [absent if gone else _object_like(present, v) for v, gone in zip(values.tolist(), missing, strict=True)]
+    like = _object_like([value for value in objects(series) if value is not None])
+    cells = [absent if gone else like(v) for v, gone in zip(values.tolist(), missing, strict=True)]
     return pd.Series(cells, dtype=object)
 
 
-def _object_like(present: object, value: float) -> object:
-    if isinstance(present, dt.datetime):
-        moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(microseconds=value)
-        return moment.astimezone(present.tzinfo) if present.tzinfo else moment.replace(tzinfo=None)
-    if isinstance(present, dt.date):
-        return dt.date(1970, 1, 1) + dt.timedelta(days=value)
-    if isinstance(present, Decimal):
-        exponent = present.as_tuple().exponent
-        return _decimal(value, -exponent if isinstance(exponent, int) else 0)
-    return type(present)(value)  # type: ignore[call-arg]
+def _object_like(present: Sequence[Any]) -> Callable[[Any], object]:
+    """How a number or tick becomes an object of the type that a column holds."""
+    import pandas as pd
+
+    one = present[0]
+    if isinstance(one, dt.datetime):
+        native = (lambda t: t) if isinstance(one, pd.Timestamp) else pd.Timestamp.to_pydatetime
+        return lambda v: native(
+            pd.Timestamp(_EPOCH + v * _MICROSECOND).tz_localize(
+                one.tzinfo, ambiguous=True, nonexistent="shift_forward"
+            )
+        )
+    if isinstance(one, dt.date):
+        return lambda v: dt.date.fromordinal(_EPOCH.toordinal() + v)
+    if isinstance(one, dt.time):
+        return lambda v: (_EPOCH + v * _MICROSECOND).time().replace(tzinfo=one.tzinfo)
+    if isinstance(one, dt.timedelta):
+        return lambda v: (
+            type(one)(v * _MICROSECOND) if type(one) is not dt.timedelta else v * _MICROSECOND
+        )
+    exponents = [v.as_tuple().exponent for v in present if isinstance(v, Decimal)]
+    if exponents:
+        scale = max(-exponent for exponent in exponents if isinstance(exponent, int))
+        return lambda v: _decimal(v, scale)
+    return float if any(isinstance(v, float) for v in present) else int
 
 
 def build_text(series: Series, cells: Sequence[str | None]) -> object:
-    """A native column of the text-like dtype of `series`; None is missing."""
-    if _is(series, "pandas"):
-        import pandas as pd
-
-        column = pd.Series(list(cells), dtype=object)
-        dtype = series.to_native().dtype
-        return column.astype("category" if dtype == "category" else dtype)
+    """A native column of the dtype of `series`, text or a number, from texts; None is missing."""
+    lost = np.array([cell is None for cell in cells], dtype=bool)
+    held = holds(series)
+    if held in ("whole", "real") and series.dtype not in (nw.Categorical, nw.Enum):
+        parse = int if held == "whole" else float
+        return build(series, np.array([0 if c is None else parse(c) for c in cells]), lost)
+    if _arrow(series) is not None:
+        return _from_arrow(series, _arrow_text(_arrow(series).type, cells))
     if _is(series, "polars"):
         import polars as pl
 
@@ -381,9 +608,29 @@ def build_text(series: Series, cells: Sequence[str | None]) -> object:
         if isinstance(dtype, pl.Enum):
             dtype = pl.Enum(sorted({cell for cell in cells if cell is not None}))
         return pl.Series(list(cells), dtype=pl.String).cast(dtype)
+    import pandas as pd
+
+    native = series.to_native()
+    if native.dtype != "category":
+        return pd.Series(list(cells), dtype=object).astype(native.dtype)
+    codes, words = pd.factorize(pd.Series(list(cells), dtype=object))
+    written = pd.Index(words).astype(native.cat.categories.dtype)
+    order = written.argsort()
+    rank = np.append(np.argsort(order), -1)  # the last one serves the code -1
+    return pd.Series(pd.Categorical.from_codes(rank[codes], written[order], native.cat.ordered))
+
+
+def _arrow_text(kind: Any, cells: Sequence[str | None]) -> Any:
     import pyarrow as pa
 
-    return pa.chunked_array([pa.array(list(cells), pa.string()).cast(series.to_native().type)])
+    array = pa.array(list(cells), pa.large_string())
+    if pa.types.is_dictionary(kind):
+        encoded = array.dictionary_encode()
+        indices, words = encoded.indices.cast(kind.index_type), encoded.dictionary
+        array = pa.DictionaryArray.from_arrays(
+            indices, words.cast(kind.value_type), ordered=kind.ordered
+        )
+    return pa.chunked_array([array if array.type == kind else array.cast(kind)])
 
 
 def surrogates(series: Series, numbers: Ints) -> object:
@@ -401,37 +648,66 @@ def surrogates(series: Series, numbers: Ints) -> object:
     InputError
         The dtype has no room for them.
     """
-    name = series.name
-    if series.dtype.is_integer():
-        highest = max(int(series.max() or 0), -int(series.min() or 0))
-        values = numbers + 10 ** len(str(highest))
-        try:
-            return build(series, values, np.zeros(len(values), dtype=bool))
-        except Exception as error:
-            raise InputError(f"column {name!r} ({series.dtype}) has no room for new identifiers; drop it") from error
-    if series.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+    held = holds(series)
+    none = np.zeros(len(numbers), dtype=bool)
+    if held in ("whole", "real"):
+        present = [value for value in objects(series) if value is not None]
+        highest = max((abs(int(value)) for value in present), default=0)
+        start = 10 ** len(str(highest))
+        if all(value == int(value) for value in present) and start + len(numbers) <= _room(series):
+            fresh = numbers + start
+            return build(series, fresh if held == "whole" else fresh.astype(np.float64), none)
+    elif held == "other" and series.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
         known = {str(value) for value in objects(series)}
         prefix, digits = "A", len(str(len(numbers)))
         while any(value.startswith(prefix) for value in known):
             prefix += "A"
-        return build_text(series, [f"{prefix}{number + 1:0{digits}d}" for number in numbers])
-    raise InputError(f"column {name!r} ({series.dtype}) can't hold surrogates; drop it")
+        cells = [f"{prefix}{number + 1:0{digits}d}" for number in numbers]
+        if len(cells) <= _room(series):
+            return build_text(series, cells)
+    raise InputError(
+        f"column {series.name!r} ({series.dtype}) can't hold new identifiers; drop it (--drop)"
+    )
 
 
-def assemble(like: Frame, columns: Mapping[Hashable, object]) -> Any:
+def _room(series: Series) -> int:
+    """The largest whole number, or the most distinct texts, that the dtype can hold."""
+    dtype, array = series.dtype, _arrow(series)
+    if array is not None and hasattr(array.type, "index_type"):
+        return int(np.iinfo(array.type.index_type.to_pandas_dtype()).max)
+    kind = getattr(array, "type", series.to_native().dtype) if dtype.is_decimal() else None
+    if kind is not None:
+        return int(10 ** (kind.precision - kind.scale)) - 1
+    if dtype.is_float():
+        return 2**24 if dtype == nw.Float32 else 2**53
+    name = type(dtype).__name__.removeprefix("U")
+    bits = {"Int8": 8, "Int16": 16, "Int32": 32}.get(name, 64)
+    return int(2 ** (bits if dtype.is_unsigned_integer() and bits < 64 else bits - 1)) - 1
+
+
+def take_rows(frame: Frame, rows: Ints) -> Frame:
+    """Some rows of a table; unused categories are left out."""
+    taken = {name: take(column(frame, name), rows) for name in frame.columns}
+    return wrap(assemble(frame, taken))
+
+
+def assemble(like: Frame, columns: Mapping[Any, Any]) -> Any:
     """A native table of the kind of `like` from native columns of equal length."""
-    names: Sequence[Hashable] = list(columns)
     if _is(like, "pandas"):
         import pandas as pd
 
-        parts: Iterable[Any] = columns.values()
-        table = pd.concat(list(parts), axis=1) if columns else pd.DataFrame()
-        table.columns = pd.Index(names, dtype=like.to_native().columns.dtype)
+        table = pd.concat(list(columns.values()), axis=1)
+        places = {name: place for place, name in enumerate(like.columns)}
+        table.columns = like.to_native().columns.take([places[name] for name in columns])
         return table
     if _is(like, "polars"):
         import polars as pl
 
-        return pl.DataFrame([column.alias(name) for name, column in columns.items()])  # type: ignore[attr-defined]
+        return pl.DataFrame([column.alias(name) for name, column in columns.items()])
     import pyarrow as pa
 
-    return pa.table(list(columns.values()), names=names)
+    source = like.to_native().schema
+    fields = [
+        pa.field(name, column.type, source.field(name).nullable) for name, column in columns.items()
+    ]
+    return pa.table(list(columns.values()), schema=pa.schema(fields))

@@ -11,18 +11,17 @@ import datetime as dt
 import difflib
 import math
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal, Self
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from sosie import frames
 from sosie.errors import InputError, quoted
-from sosie.frames import Codes, Floats, Frame, Ints, Mask
+from sosie.frames import Codes, Floats, Frame, Holds, Ints, Mask, Series
 
 __all__ = ["Column", "Grid", "Kind", "Levels", "Numbers", "Roles", "Table"]
 
@@ -35,7 +34,6 @@ MOST_LEVELS_OF_A_NUMBER = 10
 FEWEST_ROWS_OF_AN_IDENTIFIER = 50
 MOST_DECIMALS = 12
 EXACT = 2**53
-_NESTED = (nw.List, nw.Struct, nw.Array)
 _IDENTIFIER_NAME = re.compile(
     r"(?:^|[^a-z])(?:id|ids|key|uid|uuid|guid|nr|num|number|no|pid|nip|ipp|nda|nir|ssn|mrn)(?:$|[^a-z])"
     r"|(?:id|num|number|identifier|identifiant|numero)$",
@@ -90,10 +88,14 @@ class Roles:
             if outside:
                 raise InputError(f"linked column {outside[0]!r} is kept, dropped or an identifier")
             if len(group) < 2:
-                raise InputError(f"a group of linked columns needs two or more, got {quoted(group)}")
+                raise InputError(
+                    f"a group of linked columns needs two or more, got {quoted(group)}"
+                )
         for name, weight in self.weights.items():
             if not (math.isfinite(weight) and weight >= 0):
-                raise InputError(f"the weight of column {name!r} must be a number of at least 0, got {weight}")
+                raise InputError(
+                    f"the weight of column {name!r} must be a number of at least 0, got {weight}"
+                )
 
 
 @dataclass(frozen=True)
@@ -145,11 +147,16 @@ class Numbers:
         known, back = np.unique(np.where(missing, 0, values), return_inverse=True)
         if self.kind == "date":
             epoch = dt.datetime(1970, 1, 1)
-            seconds = (grid.origin + grid.step * int(value) for value in known)
-            written = [(epoch + dt.timedelta(seconds=s)).strftime(grid.text or "") for s in seconds]
+            moments = (grid.origin + grid.step * int(value) for value in known)
+            written = [
+                (epoch + dt.timedelta(microseconds=moment)).strftime(grid.text or "")
+                for moment in moments
+            ]
         else:
+            plain = grid.step or grid.decimals
             digits = grid.decimals or 0
-            written = [f"{value:.{digits}f}" if grid.step or grid.decimals else repr(float(value)) for value in known]
+            shown = [f"{v:.{digits}f}" if plain else repr(v) for v in known.tolist()]
+            written = [text.replace(".", grid.text or ".") for text in shown]
         return [None if lost else written[i] for i, lost in zip(back, missing, strict=True)]
 
 
@@ -164,7 +171,7 @@ class Levels:
     codes : (n,) unsigned or int32, the level of each row.
     labels : one text for each level, None for missing; equal values have equal labels
         whatever their dtype.
-    first : (L,) int64, a row of the source that holds each level.
+    first : (L,) int64, a row of the source that holds each level; -1 where none does.
     """
 
     name: Name
@@ -225,15 +232,16 @@ class Table:
         outside = {*roles.keep, *roles.drop, *roles.id}
         notes: list[str] = []
         columns = tuple(
-            _encode(name, source.get_column(name), roles, notes)  # type: ignore[arg-type]
+            _encode(name, frames.column(source, name), roles, notes)
             for name in source.columns
             if name not in outside
         )
-        for name in (name for group in roles.linked for name in group):
-            if any(isinstance(c, Numbers) and c.name == name for c in columns):
+        linked = {name for group in roles.linked for name in group}
+        for column in columns:
+            if column.name in linked and isinstance(column, Numbers):
                 raise InputError(
-                    f"linked column {name!r} is a {next(c.kind for c in columns if c.name == name)}; only "
-                    f"categories can be linked: declare it with --categorical, or leave it out of --linked"
+                    f"linked column {column.name!r} is a {column.kind}; only categories can be "
+                    "linked: declare it with --categorical, or leave it out of --linked"
                 )
         return cls(source, columns, roles, tuple(notes))
 
@@ -253,13 +261,21 @@ class Table:
         wanted = [column.name for column in self.columns]
         absent = [name for name in wanted if name not in source.columns]
         if absent:
-            raise InputError(f"the second table lacks {_count(absent)}; drop it from both, or add it")
+            raise InputError(
+                f"the second table lacks {_count(absent)}; drop it from both, or add it"
+            )
         known = {*wanted, *self.roles.keep, *self.roles.drop, *self.roles.id}
         extra = [name for name in source.columns if name not in known]
         if extra:
-            raise InputError(f"the second table has {_count(extra)} that the first lacks; drop it from both, or add it")
+            raise InputError(
+                f"the second table has {_count(extra)} that the first lacks; "
+                "drop it from both, or add it"
+            )
         notes: list[str] = []
-        columns = tuple(_encode_like(column, source.get_column(column.name), self, notes) for column in self.columns)  # type: ignore[arg-type]
+        columns = tuple(
+            _encode_like(column, frames.column(source, column.name), self, notes)
+            for column in self.columns
+        )
         return replace(self, frame=source, columns=columns, notes=tuple(notes))
 
     def __len__(self) -> int:
@@ -289,19 +305,31 @@ class Table:
     def take(self, rows: Ints) -> Table:
         """The same table with only some rows, encoded columns and source alike."""
         columns = tuple(
-            replace(c, values=c.values[rows]) if isinstance(c, Numbers) else replace(c, codes=c.codes[rows])
+            replace(c, values=c.values[rows]) if isinstance(c, Numbers) else _levels_taken(c, rows)
             for c in self.columns
         )
-        return replace(self, frame=self.frame[rows], columns=columns)
+        return replace(self, frame=frames.take_rows(self.frame, rows), columns=columns)
 
     def select(self, names: Sequence[Name]) -> Table:
         """The same rows with only some encoded columns."""
-        return replace(self, columns=tuple(column for column in self.columns if column.name in names))
+        return replace(
+            self, columns=tuple(column for column in self.columns if column.name in names)
+        )
 
     def identifiers(self) -> tuple[Name, ...]:
         """Columns that look like a forgotten identifier (see `looks_like_identifier`)."""
         forced = {*self.roles.categorical, *self.roles.numeric}
-        return tuple(c.name for c in self.columns if c.name not in forced and looks_like_identifier(c))
+        return tuple(
+            c.name for c in self.columns if c.name not in forced and looks_like_identifier(c)
+        )
+
+
+def _levels_taken(column: Levels, rows: Ints) -> Levels:
+    """Some rows of a column; levels that none of them holds keep their codes and lose their row."""
+    codes = column.codes[rows]
+    first = np.full(len(column.labels), -1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(rows) - 1, -1, -1)
+    return replace(column, codes=codes, first=first)
 
 
 def _count(names: Sequence[Name]) -> str:
@@ -338,35 +366,46 @@ def looks_like_identifier(column: Column) -> bool:
 # ---------------------------------------------------------------- encoding
 
 
-def _encode(name: Name, series: nw.Series[Any], roles: Roles, notes: list[str]) -> Column:
-    dtype = series.dtype
-    if isinstance(dtype, _NESTED) or dtype in _NESTED:
-        raise InputError(f"column {name!r} is nested ({dtype}); flatten it, or drop it with --drop")
+def _encode(name: Name, series: Series, roles: Roles, notes: list[str]) -> Column:
+    held = frames.holds(series)
+    if held == "nested":
+        raise InputError(
+            f"column {name!r} is not a plain column ({series.dtype}): flatten it, make it dense, "
+            "or drop it (--drop)"
+        )
     missing = frames.is_missing(series)
     if missing.all():
         notes.append(f"column {name!r} has no value at all; it stays so")
         return _levels(name, series, "category")
     if name in roles.categorical:
-        return _levels(name, series, "boolean" if dtype == nw.Boolean else "category")
+        return _levels(name, series, "boolean" if held == "boolean" else "category")
     forced = name in roles.numeric or name in roles.date
-    column = _numbers(name, series, missing, roles, forced)
+    column = _numbers(name, series, held, missing, roles, forced)
     if column is None:
-        return _categories(name, series, notes)
+        return _categories(name, series, held, notes)
     if not forced and not _more_distinct_than(column.values[~missing], MOST_LEVELS_OF_A_NUMBER):
         return _levels(name, series, "category")
-    if not forced and column.kind == "integer" and _all_distinct(column) and not looks_like_identifier(column):
-        notes.append(f"column {name!r} holds whole numbers that are all distinct; if it is an identifier, drop it")
+    if (
+        not forced
+        and column.kind == "integer"
+        and _all_distinct(column)
+        and not looks_like_identifier(column)
+    ):
+        notes.append(
+            f"column {name!r} holds whole numbers that are all distinct; "
+            "if it is an identifier, drop it"
+        )
     return column
 
 
-def _categories(name: Name, series: nw.Series[Any], notes: list[str]) -> Levels:
-    boolean = series.dtype == nw.Boolean or (
-        series.dtype == nw.Object and all(isinstance(v, bool) for v in frames.objects(series) if v is not None)
-    )
-    column = _levels(name, series, "boolean" if boolean else "category")
+def _categories(name: Name, series: Series, held: Holds, notes: list[str]) -> Levels:
+    column = _levels(name, series, "boolean" if held == "boolean" else "category")
     shown = [label for label in column.labels[:100] if label is not None]
-    if series.dtype in (nw.String, nw.Object, nw.Categorical) and all(_DATE_TEXT.match(label) for label in shown):
-        notes.append(f"column {name!r} looks like dates written as text; declare --date {name}=FORMAT to treat it so")
+    if held == "other" and all(_DATE_TEXT.match(label) for label in shown):
+        notes.append(
+            f"column {name!r} looks like dates written as text; "
+            f"declare --date {name}=FORMAT to treat it so"
+        )
     return column
 
 
@@ -375,15 +414,27 @@ def _more_distinct_than(values: Floats, most: int) -> bool:
     return len(np.unique(values[:2000])) > most or len(np.unique(values)) > most
 
 
-def _levels(name: Name, series: nw.Series[Any], kind: Kind) -> Levels:
+def _levels(name: Name, series: Series, kind: Kind) -> Levels:
     codes, first = frames.factorize(series)
-    labels: list[str | None] = [label_of(value) for value in series[first].to_list()] if len(first) else []
+    labels: list[str | None] = [label_of(value) for value in frames.objects_at(series, first)]
+    if len({*labels}) < len(labels):
+        codes, first, labels = _merged(codes, first, labels)
     lost = codes < 0
     if lost.any():
         first = np.append(first, np.argmax(lost))
         codes = np.where(lost, len(labels), codes)
         labels.append(None)
     return Levels(name, kind, _narrow(codes, len(labels)), tuple(labels), first)
+
+
+def _merged(
+    codes: Codes, first: Ints, labels: list[str | None]
+) -> tuple[Codes, Ints, list[str | None]]:
+    """One level for values that are equal and not alike: 1 and 1.0 in a column of objects."""
+    known: dict[str | None, int] = {}
+    new = np.array([*(known.setdefault(label, len(known)) for label in labels), -1], dtype=np.int32)
+    _, heads = np.unique(new[:-1], return_index=True)
+    return new[codes], first[heads], list(known)
 
 
 def _narrow(codes: Codes, size: int) -> NDArray[Any]:
@@ -401,58 +452,63 @@ def label_of(value: object) -> str:
         return "True" if value else "False"
     if isinstance(value, float | Decimal | np.floating):
         number = float(value)
-        return str(int(number)) if number.is_integer() and abs(number) < EXACT else repr(number)
+        return str(int(number)) if number.is_integer() and abs(number) < 2**64 else repr(number)
     if isinstance(value, dt.datetime):
-        moment = value.astimezone(dt.UTC).replace(tzinfo=None) if value.tzinfo else value
+        moment = value.replace(tzinfo=None)
         return moment.date().isoformat() if moment.time() == dt.time() else moment.isoformat(" ")
+    if isinstance(value, dt.timedelta):  # pandas writes its own otherwise
+        return str(dt.timedelta(value.days, value.seconds, value.microseconds))
     return str(value)
 
 
-def _numbers(name: Name, series: nw.Series[Any], missing: Mask, roles: Roles, forced: bool) -> Numbers | None:
+def _numbers(
+    name: Name, series: Series, held: Holds, missing: Mask, roles: Roles, forced: bool
+) -> Numbers | None:
     """The column as numbers, or None where it is a category."""
-    dtype = series.dtype
+    if held == "moment":
+        return _dates(name, series, missing)
     if name in roles.date:
-        return _date_text(name, series, missing, roles.date[name]) if not dtype.is_temporal() else _dates(name, series, missing)
-    if dtype.is_temporal():
-        return _dates(name, series, missing) if name not in roles.numeric else None
-    if dtype.is_integer():
-        return _integers(name, frames.ticks(series), missing, unsigned=dtype == nw.UInt64)
-    if dtype.is_numeric():
+        return _date_text(name, series, missing, roles.date[name])
+    if held == "whole":
+        return _integers(name, series, missing)
+    if held == "real":
         return _floats(name, frames.floats(series), missing)
-    if dtype == nw.Object:
-        values = [value for value in frames.objects(series) if value is not None]
-        if all(isinstance(v, int) and not isinstance(v, bool) for v in values) and all(abs(v) < 2**63 for v in values):
-            return _integers(name, frames.ticks(series), missing)
-        if all(isinstance(v, int | float | Decimal) and not isinstance(v, bool) for v in values):
-            return _floats(name, frames.floats(series), missing)
-        if len({type(v) for v in values}) == 1 and isinstance(values[0], dt.date):
-            return _dates(name, series, missing)
-    if forced:
-        cells = _parsed(name, series, _as_number)
-        column = _floats(name, cells, missing)
-        return replace(column, grid=replace(column.grid, text=""))
-    return None
+    if not forced:
+        return None
+    column = _floats(name, _parsed(name, series, _as_number), missing)
+    comma = any(
+        "," in label_of(value)
+        for value in frames.objects_at(series, np.arange(len(series))[~missing][:1000])
+    )
+    return replace(column, grid=replace(column.grid, text="," if comma else "."))
 
 
-def _integers(name: Name, ticks: Ints, missing: Mask, unsigned: bool = False) -> Numbers:
-    present = ticks[~missing]
-    plain = present.view(np.uint64) if unsigned else present
-    low, high = int(plain.min()), int(plain.max())
-    # float64 is exact up to 2^53: larger numbers are counted from the smallest.
+def _integers(name: Name, series: Series, missing: Mask) -> Numbers:
+    ticks, unsigned = frames.ticks(series), frames.is_wrapped(series)
+    present = ticks[~missing].view(np.uint64) if unsigned else ticks[~missing]
+    low, high = int(present.min()), int(present.max())
+    # float64 is exact up to 2^53: larger numbers are counted from the smallest, and in steps.
     origin = low if max(abs(low), abs(high)) > EXACT else 0
-    return _on_ticks(name, "integer", ticks, missing, Grid(origin=origin, step=1))
+    step = 2 ** max((high - low).bit_length() - 53, 0)
+    return _on_ticks(name, "integer", ticks, missing, Grid(origin=origin, step=step), unsigned)
 
 
-def _on_ticks(name: Name, kind: Kind, ticks: Ints, missing: Mask, grid: Grid) -> Numbers:
-    """Whole ticks as multiples of the step, counted from the origin, exact modulo 2^64."""
-    origin = np.uint64(grid.origin % 2**64)
-    away = ticks.view(np.uint64) - origin
-    values = (away if grid.origin else away.view(np.int64)).astype(np.float64) / grid.step
+def _on_ticks(
+    name: Name, kind: Kind, ticks: Ints, missing: Mask, grid: Grid, unsigned: bool = False
+) -> Numbers:
+    """Whole ticks in steps from the origin, rounded down, exact over all of 64 bits."""
+    if grid.origin == 0 and not unsigned:
+        values = (ticks // grid.step if grid.step > 1 else ticks).astype(np.float64)
+    else:
+        bits, origin = ticks.view(np.uint64), np.uint64(grid.origin % 2**64)
+        below = bits < origin if unsigned else ticks < np.int64(grid.origin)
+        away = np.where(below, origin - bits, bits - origin) // np.uint64(grid.step)
+        values = np.where(below, -1.0, 1.0) * away
     values[missing] = np.nan
     return Numbers(name, kind, values, grid)
 
 
-def _dates(name: Name, series: nw.Series[Any], missing: Mask) -> Numbers:
+def _dates(name: Name, series: Series, missing: Mask) -> Numbers:
     ticks = frames.ticks(series)
     per_day = frames.ticks_per_day(series)
     return _on_ticks(name, "date", ticks, missing, _date_grid(ticks[~missing], per_day))
@@ -471,7 +527,8 @@ def _floats(name: Name, values: Floats, missing: Mask) -> Numbers:
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         raise InputError(
-            f"column {name!r} has an infinite value in row {infinite[0] + 1}; replace it by a missing value or a bound"
+            f"column {name!r} has an infinite value in row {infinite[0] + 1}; "
+            "replace it by a missing value or a bound"
         )
     if len(present) and float(np.abs(present).max()) < EXACT and not np.mod(present, 1).any():
         return Numbers(name, "integer", values, Grid(step=1))
@@ -479,8 +536,8 @@ def _floats(name: Name, values: Floats, missing: Mask) -> Numbers:
 
 
 def _decimals(values: Floats) -> int | None:
-    """The fewest decimals that write every value exactly; None where more than twelve are needed."""
-    small = values[np.abs(values) < 10 ** (15 - MOST_DECIMALS)] if len(values) else values
+    """The fewest decimals that write every value exactly; None where twelve are too few."""
+    small = values[np.abs(values) < 10 ** (15 - MOST_DECIMALS)]
     for some in (small[:1000], small):
         for decimals in range(1, MOST_DECIMALS + 1):
             if np.array_equal(np.round(some, decimals), some):
@@ -490,57 +547,91 @@ def _decimals(values: Floats) -> int | None:
     large = values[np.abs(values) >= 10 ** (15 - MOST_DECIMALS)]
     for more in range(decimals, MOST_DECIMALS + 1):
         if float(np.abs(large).max(initial=0.0)) * 10.0**more > 1e16:
-            return None if len(large) and not np.array_equal(np.round(large, decimals), large) else decimals
+            return (
+                None
+                if len(large) and not np.array_equal(np.round(large, decimals), large)
+                else decimals
+            )
         if np.array_equal(np.round(large, more), large):
             return more
     return None
 
 
 def _as_number(text: str) -> float:
-    return float(text.strip().replace(",", ".").replace("\u202f", "").replace("\u00a0", ""))
+    number = float(text.strip().replace(",", ".").replace("\u202f", "").replace("\u00a0", ""))
+    if math.isnan(number):
+        raise ValueError("not a number; read it as missing first")
+    return number
 
 
-def _parsed(name: Name, series: nw.Series[Any], read: Any) -> Floats:
+def _parsed(name: Name, series: Series, read: Callable[[str], float]) -> Floats:
     """Each distinct text read once; an error names the first row that can't be read."""
     codes, first = frames.factorize(series)
     parsed = np.full(len(first) + 1, np.nan)  # the last one serves the code -1
-    for i, value in enumerate(series[first].to_list()):
+    for i, value in enumerate(frames.objects_at(series, first)):
         try:
-            parsed[i] = read(str(value))
+            parsed[i] = read(label_of(value))
         except ValueError as error:
-            raise InputError(f"column {name!r}, row {first[i] + 1}: {value!r} can't be read ({error})") from error
+            raise InputError(
+                f"column {name!r}, row {first[i] + 1}: {value!r} can't be read ({error})"
+            ) from error
     return parsed[codes]
 
 
-def _date_text(name: Name, series: nw.Series[Any], missing: Mask, form: str | None) -> Numbers:
-    """Text dates in seconds; where no format is given, ISO 8601."""
+def _date_text(name: Name, series: Series, missing: Mask, form: str | None) -> Numbers:
+    """Text dates in microseconds; where no format is given, ISO 8601."""
+    separators = set()
 
     def read(text: str) -> float:
-        moment = dt.datetime.strptime(text.strip(), form) if form else dt.datetime.fromisoformat(text.strip())
-        return (moment.replace(tzinfo=None) - dt.datetime(1970, 1, 1)) / dt.timedelta(seconds=1)
+        text = text.strip()
+        moment = dt.datetime.strptime(text, form) if form else dt.datetime.fromisoformat(text)
+        if moment.tzinfo is not None:
+            raise ValueError("a time zone in text is not supported; parse the column first")
+        separators.add(" " if " " in text else "T")
+        return (moment - dt.datetime(1970, 1, 1)) / dt.timedelta(microseconds=1)
 
-    seconds = _parsed(name, series, read)
-    ticks = np.where(missing, 0, np.rint(seconds)).astype(np.int64)
-    grid = _date_grid(ticks[~missing], 86_400)
-    written = form or ("%Y-%m-%d" if grid.step == 86_400 and grid.origin % 86_400 == 0 else "%Y-%m-%dT%H:%M:%S")
-    return _on_ticks(name, "date", ticks, missing, replace(grid, text=written))
+    moments = _parsed(name, series, read)
+    ticks = np.where(missing, 0, np.rint(moments)).astype(np.int64)
+    grid = _date_grid(ticks[~missing], 86_400 * 10**6)
+    if form is None:
+        day, second = not (ticks % (86_400 * 10**6)).any(), not (ticks % 10**6).any()
+        clock = "" if day else f"{min(separators)}%H:%M:%S{'' if second else '.%f'}"
+        form = f"%Y-%m-%d{clock}"
+    return _on_ticks(name, "date", ticks, missing, replace(grid, text=form))
 
 
-def _encode_like(column: Column, series: nw.Series[Any], table: Table, notes: list[str]) -> Column:
-    before, after = table.frame.get_column(column.name).dtype, series.dtype  # type: ignore[arg-type]
+def _encode_like(column: Column, series: Series, table: Table, notes: list[str]) -> Column:
+    first = frames.column(table.frame, column.name)
+    before, after = first.dtype, series.dtype
     if before != after and not (before.is_integer() and after.is_integer()):
-        notes.append(f"column {column.name!r} is {before} in the first table and {after} in the second; compared by value")
+        notes.append(
+            f"column {column.name!r} is {before} in the first table and {after} in the second; "
+            "compared by value"
+        )
+    series = frames.in_zone_of(series, first)
     if isinstance(column, Levels):
         return _levels_like(column, _levels(column.name, series, column.kind))
     missing = frames.is_missing(series)
     if missing.all():
         return replace(column, values=np.full(len(series), np.nan))
+    held = frames.holds(series)
     try:
-        found = _numbers(column.name, series, missing, table.roles, forced=column.kind != "date")
+        found = _numbers(
+            column.name, series, held, missing, table.roles, forced=column.kind != "date"
+        )
         if found is None or (column.kind == "date") != (found.kind == "date"):
-            found = _date_text(column.name, series, missing, column.grid.text or None)
+            found = _date_text(column.name, series, missing, column.grid.text)
     except InputError as error:
         raise InputError(f"second table, {error}") from error
+    unsigned = frames.is_wrapped(series)
+    if (
+        held == "whole"
+        and column.kind == "integer"
+        and 0 <= column.grid.origin < 2 ** (64 - (not unsigned))
+    ):
+        found = _on_ticks(
+            column.name, "integer", frames.ticks(series), missing, column.grid, unsigned
+        )
     return replace(column, values=_regridded(found, column.grid))
 
 
@@ -551,7 +642,9 @@ def _regridded(found: Numbers, grid: Grid) -> Floats:
         return found.values
     step, ratio = own.step or 1, grid.per_day / own.per_day
     # The origins are whole numbers, possibly beyond 2^53: their difference is taken first.
-    shift = float(own.origin * ratio - grid.origin) if ratio != 1 else float(own.origin - grid.origin)
+    shift = (
+        float(own.origin * ratio - grid.origin) if ratio != 1 else float(own.origin - grid.origin)
+    )
     return (found.values * step * ratio + shift) / (grid.step or 1)
 
 
@@ -562,10 +655,16 @@ def _levels_like(column: Levels, found: Levels) -> Levels:
     return replace(column, codes=_narrow(new[found.codes], len(known)), labels=tuple(known))
 
 
-def _same_booleans(found: tuple[str | None, ...], wanted: tuple[str | None, ...]) -> tuple[str | None, ...]:
+def _same_booleans(
+    found: tuple[str | None, ...], wanted: tuple[str | None, ...]
+) -> tuple[str | None, ...]:
     """0 and 1 stand for False and True where the other table writes them so."""
     numbers = {"0": "False", "1": "True"}
     for names in (numbers, {word: number for number, word in numbers.items()}):
-        if {*found} - {None} <= {*names} and {*wanted} & {*names.values()} and not {*wanted} & {*names}:
+        if (
+            {*found} - {None} <= {*names}
+            and {*wanted} & {*names.values()}
+            and not {*wanted} & {*names}
+        ):
             return tuple(None if label is None else names[label] for label in found)
     return found
