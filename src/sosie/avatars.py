@@ -7,7 +7,6 @@ one fit and a hundred gathers.
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -150,8 +149,9 @@ class Avatarizer:
         )
         if seed is not None and seed < 0:
             raise InputError("the seed must be at least 0")
-        self._seeded = seed is not None
         self._seed = fresh_seed() if seed is None else seed
+        # The published order has entropy of its own; it is repeatable only with a given seed.
+        self._order_seed = fresh_seed() if seed is None else seed
         self.threads = (os.cpu_count() or 1) if threads < 1 else threads
         self.chunk = chunk
         self._fitted: _Fitted | None = None
@@ -236,13 +236,15 @@ class Avatarizer:
         fitted, parts = self.fitted, self.settings.augment
         count = len(fitted.table)
         made = [self._gather(r * parts + part) for part in range(parts)]
+        order = np.arange(parts * count)
+        surrogates = (
+            self._chance(r, "id").permutation(parts * count) if fitted.table.roles.id else order
+        )
         if shuffle:
-            places = self._chance(r, "order").permutation(parts * count)
-        else:
-            places = (fitted.place + count * np.arange(parts)[:, None]).ravel()
-        people = fitted.mixture.order[places % count]
+            order = self._chance(r, "order").permutation(parts * count)
+        places = fitted.place[order % count] + order // count * count
         return _written(
-            fitted.decoded(_stacked(made), places), fitted.table, people, self._chance(r, "id")
+            fitted.decoded(_stacked(made), places), fitted.table, order, surrogates[order]
         )
 
     def releases(self, count: int, *, shuffle: bool = True) -> Iterator[Any]:
@@ -263,11 +265,8 @@ class Avatarizer:
         )
 
     def _chance(self, release: int, purpose: Literal["order", "id"]) -> np.random.Generator:
-        """Entropy of its own for what is published; repeatable only where the user gave a seed."""
-        if not self._seeded:
-            return np.random.default_rng(secrets.randbits(128))
         key = (release, {"order": 2**32 - 1, "id": 2**32 - 2}[purpose])
-        return np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=key))
+        return np.random.default_rng(np.random.SeedSequence(self._order_seed, spawn_key=key))
 
 
 @dataclass(frozen=True)
@@ -340,12 +339,13 @@ def _stacked(parts: Sequence[Gathered]) -> Gathered:
     )
 
 
-def _written(drawn: Table, originals: Table, people: Ints, rng: np.random.Generator) -> Any:
+def _written(drawn: Table, originals: Table, order: Ints, surrogates: Ints) -> Any:
     """The native dataframe of a drawn table.
 
     Parameters
     ----------
-    people : (m,) int64, the original whose avatar each row is, for columns that are kept.
+    order : (m,) int64, the place of each row in the aligned release, for columns that are kept.
+    surrogates : (m,) int64, a number for each row, for identifiers.
     """
     source, roles = originals.frame, originals.roles
     columns: dict[Hashable, object] = {}
@@ -354,9 +354,9 @@ def _written(drawn: Table, originals: Table, people: Ints, rng: np.random.Genera
         if name in roles.drop:
             continue
         if name in roles.keep:
-            columns[name] = frames.take(series, people)
+            columns[name] = frames.take(series, order % len(originals))
         elif name in roles.id:
-            columns[name] = frames.surrogates(series, rng.permutation(len(people)))
+            columns[name] = frames.surrogates(series, surrogates)
         else:
             column = drawn.column(name)
             columns[name] = (

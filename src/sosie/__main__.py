@@ -1,0 +1,5 @@
+"""``python -m sosie``."""
+
+from sosie.cli import main
+
+main()

@@ -1,0 +1,358 @@
+"""The whole job: a file in, a folder out.
+
+Everything is made in a temporary folder inside the output folder, readable by its owner
+only, and moved to its final names when all of it is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import shutil
+import stat
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sosie._version import __version__
+from sosie.audit import measured
+from sosie.avatars import Avatarizer
+from sosie.comparison import Comparison
+from sosie.errors import InputError
+from sosie.io import File, atomic, read, write
+from sosie.privacy.singling_out import column_direct_match_protection, what_if_kept
+from sosie.report import build, read_folder
+from sosie.results import Audit, Metric, json_name
+from sosie.summaries import distributions, projection
+from sosie.table import Roles, Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Run", "as_json", "run"]
+
+FEWEST_SHOWN = 5
+"""What fewer originals share is not shown, where no k says so."""
+
+PARTIAL = ".partial-"
+PRIVATE = "private"
+OURS = ("avatars.csv", "avatars.parquet", "audit.json", "attack.json", "run.json", "report.html")
+Progress = Callable[[str], None]
+
+SECRET_NOTE = """\
+What is in this folder links avatars to people. Keep it with the originals, do not publish
+it, and delete it when nothing more is to be measured.
+
+aligned.parquet  row i is the avatar of row i of the original table (with several avatars
+                 a person, one whole table after the other)
+seed.txt         whoever has it and the originals can make the same avatars again
+
+Ce dossier relie les avatars aux personnes. Gardez-le avec les données d'origine, ne le
+diffusez pas, et supprimez-le quand il n'y a plus rien à mesurer.
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What `run` made.
+
+    Attributes
+    ----------
+    folder : where it is.
+    avatars : the file to publish.
+    report : the page to read, or None where it was not asked for.
+    audit : the metrics.
+    notes : what deserves a look.
+    """
+
+    folder: Path
+    avatars: Path
+    report: Path
+    audit: Audit
+    notes: tuple[str, ...]
+
+
+def run(
+    data: Path,
+    out: Path,
+    avatarizer: Avatarizer,
+    *,
+    separator: str | None = None,
+    holdout: Path | None = None,
+    language: str = "en",
+    progress: Progress = lambda _: None,
+) -> Run:
+    """Make avatars of a file, measure them, and write the folder.
+
+    Parameters
+    ----------
+    data : CSV or Parquet file of people.
+    out : folder to write; what it held before stays until all is made.
+    avatarizer : not yet fitted.
+    separator : of a CSV; None finds it.
+    holdout : file of people who take no part, for the controls.
+    language : of the report, ``en`` or ``fr``.
+    progress : called with the name of each step.
+
+    Raises
+    ------
+    InputError
+        The file or the options can't be used, or the folder can't be written; nothing in
+        the folder has changed.
+    """
+    progress("read")
+    source = read(data, separator)
+    aside = None if holdout is None else read(holdout, separator)
+    table = Table.of(source.frame, avatarizer.roles)
+    progress("fit")
+    avatarizer.fit(table)
+    progress("draw")
+    made = avatarizer.release(shuffle=False)
+    published = avatarizer.release()
+    progress("audit")
+    compared = Comparison.of(
+        source.frame,
+        made,
+        aligned=True,
+        holdout=None if aside is None else aside.frame,
+        roles=audited(avatarizer.roles),
+        components=avatarizer.settings.components,
+        threads=avatarizer.threads,
+    )
+    found = measured(compared, k=avatarizer.settings.k)
+    progress("report")
+    settings = avatarizer.settings
+    about = described(
+        data,
+        source,
+        compared,
+        least=max(settings.k, settings.min_level_count),
+        roles=avatarizer.roles,
+        parameters=asdict(settings),
+        kinds={column.name: column.kind for column in table.columns},
+        warnings=table.notes,
+    )
+    with staged(out) as stage:
+        name = "avatars.parquet" if source.dialect is None else "avatars.csv"
+        write(published, stage / name, source.dialect)
+        write_json(stage / "run.json", about)
+        write_json(stage / "audit.json", found.to_dict())
+        write_report(stage, stage / "report.html", language)
+        _write_private(stage / PRIVATE, made, avatarizer.secret_seed)
+    return Run(out, out / name, out / "report.html", found, tuple(about["warnings"]))
+
+
+def avatarize_file(
+    data: Path,
+    out: Path,
+    avatarizer: Avatarizer,
+    *,
+    separator: str | None = None,
+    aligned: Path | None = None,
+    progress: Progress = lambda _: None,
+) -> tuple[str, ...]:
+    """Make avatars of a file, shuffled, to a file; what deserves a look is returned.
+
+    Parameters
+    ----------
+    aligned : where to write the secret table, row i the avatar of row i, for its owner only.
+    """
+    progress("read")
+    source = read(data, separator)
+    progress("fit")
+    avatarizer.fit(source.frame)
+    progress("draw")
+    write(avatarizer.release(), out, source.dialect)
+    if aligned is not None:
+        write(
+            avatarizer.release(shuffle=False), aligned, source.dialect, stat.S_IRUSR | stat.S_IWUSR
+        )
+    return (*source.notes, *avatarizer.table.notes)
+
+
+def audit_files(
+    originals: Path,
+    avatars: Path,
+    *,
+    aligned: bool = False,
+    holdout: Path | None = None,
+    roles: Roles | None = None,
+    components: int = 5,
+    separator: str | None = None,
+    page: Path | None = None,
+    language: str = "en",
+    progress: Progress = lambda _: None,
+) -> Audit:
+    """Measure a file of avatars against a file of people, and write a page where asked."""
+    progress("read")
+    people, made = read(originals, separator), read(avatars, separator)
+    aside = None if holdout is None else read(holdout, separator)
+    compared = Comparison.of(
+        people.frame,
+        made.frame,
+        aligned=aligned,
+        holdout=None if aside is None else aside.frame,
+        roles=roles,
+        components=components,
+    )
+    progress("audit")
+    found = measured(compared, k=FEWEST_SHOWN)
+    if page is not None:
+        progress("report")
+        about = described(originals, people, compared, least=FEWEST_SHOWN)
+        text = build(about, found.to_dict(), None, language)
+        atomic(page, lambda file: file.write(text.encode()))
+    return found
+
+
+def identifier_kept(
+    data: Path,
+    identifiers: Sequence[str],
+    options: Mapping[str, Any],
+    progress: Progress = lambda _: None,
+) -> Metric:
+    """Column direct match protection of avatars that keep an identifier, to show what it does."""
+    progress("draw")
+    frame = read(data).frame
+    made = Avatarizer(keep=identifiers, **options).fit(frame).release(shuffle=False)
+    return column_direct_match_protection(frame, made)
+
+
+def audited(roles: Roles) -> Roles:
+    """The roles under which a release is compared: surrogates tell nothing, kept columns do."""
+    return Roles(
+        drop=(*roles.drop, *roles.id),
+        categorical=roles.categorical,
+        numeric=roles.numeric,
+        date=roles.date,
+        weights={name: w for name, w in roles.weights.items() if name not in roles.keep},
+    )
+
+
+def described(
+    data: Path,
+    source: File,
+    compared: Comparison,
+    *,
+    least: int,
+    roles: Roles | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    kinds: Mapping[Hashable, str] | None = None,
+    warnings: Sequence[str] = (),
+) -> dict[str, Any]:
+    """What ``run.json`` holds: the data, the parameters and the aggregates that the report shows.
+
+    Parameters
+    ----------
+    least : what fewer originals share is not shown.
+    kinds : types of the columns, where avatars were made; by default as compared.
+    """
+    roles = roles or compared.originals.roles
+    places = {
+        **dict.fromkeys(roles.keep, "keep"),
+        **dict.fromkeys(roles.drop, "drop"),
+        **dict.fromkeys(roles.id, "id"),
+    }
+    known = {column.name: column.kind for column in compared.originals.columns} | dict(kinds or {})
+    named = {
+        "keep": list(roles.keep),
+        "drop": list(roles.drop),
+        "id": list(roles.id),
+        "linked": [list(group) for group in roles.linked],
+        "weights": {str(name): weight for name, weight in roles.weights.items()},
+    }
+    rng = np.random.default_rng(secrets.randbits(128))
+    return {
+        "schema": "sosie/run/1",
+        "version": __version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "data": {
+            "name": data.name,
+            "rows": len(source.frame),
+            "columns": source.frame.width,
+            "sha256": hashlib.sha256(data.read_bytes()).hexdigest(),
+        },
+        "parameters": dict(parameters or {}) | named,
+        "columns": [
+            {"name": json_name(name), "kind": known.get(name), "role": places.get(name, "avatar")}
+            for name in source.frame.columns
+        ],
+        "warnings": [*source.notes, *warnings],
+        "what_if_kept": [dict(row) for row in what_if_kept(compared.originals).columns],
+        "figures": {
+            "projection": projection(compared, least, rng),
+            "distributions": distributions(compared, least),
+        },
+    }
+
+
+def write_report(folder: Path, path: Path, language: str) -> None:
+    """Build the report of a folder's JSON files."""
+    page = build(*read_folder(folder), language)
+    atomic(path, lambda file: file.write(page.encode()))
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """JSON text; NaN and infinity are faults and raise ValueError."""
+    return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON file whole or not at all."""
+    text = as_json(content)
+    atomic(path, lambda file: file.write(text.encode()))
+
+
+def _write_private(folder: Path, aligned: pl.DataFrame, seed: int) -> None:
+    folder.mkdir(mode=stat.S_IRWXU)
+    owner = stat.S_IRUSR | stat.S_IWUSR
+    write(aligned, folder / "aligned.parquet", mode=owner)
+    atomic(folder / "seed.txt", lambda file: file.write(f"{seed}\n".encode()), mode=owner)
+    atomic(folder / "README.txt", lambda file: file.write(SECRET_NOTE.encode()), mode=owner)
+
+
+@contextmanager
+def staged(out: Path) -> Iterator[Path]:
+    """A temporary folder inside `out` whose content is moved there when all went well.
+
+    Raises
+    ------
+    InputError
+        The folder can't be written; what it held stays.
+    """
+    existed = out.exists()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for left in out.glob(f"{PARTIAL}*"):  # of a run that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        stage = out / f"{PARTIAL}{secrets.token_hex(4)}"
+        stage.mkdir(mode=stat.S_IRWXU)
+    except OSError as error:
+        raise InputError(f"{out}: can't be written ({error.strerror})") from error
+    try:
+        yield stage
+        _publish(stage, out)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+        if not existed:
+            with suppress(OSError):
+                out.rmdir()  # only where it is empty
+
+
+def _publish(stage: Path, out: Path) -> None:
+    made = {path.name for path in stage.iterdir()}
+    private = out / PRIVATE
+    if PRIVATE in made and private.exists():
+        old = stage / "old"
+        private.rename(old)
+    for name in sorted(made):
+        (stage / name).replace(out / name)
+    for name in OURS:  # of an earlier run in another form
+        if name not in made:
+            (out / name).unlink(missing_ok=True)

@@ -1,0 +1,121 @@
+"""What a person reads in the terminal: tables and next steps, with the catalogue's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as Grid
+from rich.text import Text
+
+from sosie.words import Words, load
+from sosie.words.readings import Standing, standing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sosie.results import Audit, Metric
+
+__all__ = ["audit_table", "column_table", "notes", "say", "steps"]
+
+_STYLES = {
+    Standing.CLEAR: "green",
+    Standing.NARROW: "yellow",
+    Standing.MISSED: "red",
+    Standing.MISSING: "dim",
+    Standing.UNTARGETED: "",
+}
+_STEPS = {
+    "read": "Reading the table",
+    "fit": "Finding each person's neighbours",
+    "draw": "Drawing avatars",
+    "audit": "Measuring",
+    "attack": "Attacking",
+    "report": "Writing the report",
+}
+WIDEST = 100
+
+
+def _console(*, errors: bool = False) -> Console:
+    console = Console(stderr=errors, highlight=False)
+    if not console.is_terminal:
+        console.width = WIDEST  # a pipe has no width: lines are not cut at 80
+    return console
+
+
+def say(text: str, *, errors: bool = False) -> None:
+    """Print a line; square brackets are text."""
+    _console(errors=errors).print(escape(text), soft_wrap=True)
+
+
+def notes(texts: Sequence[str]) -> None:
+    """Print what deserves a look, on standard error."""
+    for text in texts:
+        _console(errors=True).print(f"[yellow]note:[/] {escape(text)}", soft_wrap=True)
+
+
+@contextmanager
+def steps(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """Show a spinner with the step at work, where standard error is a terminal."""
+    console = _console(errors=True)
+    if quiet or not console.is_terminal:
+        yield lambda _: None
+        return
+    with console.status("Starting") as status:
+        yield lambda name: status.update(escape(_STEPS.get(name, name)))
+
+
+def audit_table(audit: Audit, language: str = "en") -> None:
+    """Print every metric with its interval, its target and where it stands."""
+    words = load(language)
+    every = [*audit.privacy.values(), *audit.utility.values()]
+    _console().print(_metrics(words, every))
+    for metric in every:
+        if metric.value is None:
+            name = words.get(f"metrics.{metric.key}.name", metric.key)
+            _console().print(
+                f"[dim]{escape(name)}: {escape(str(metric.reason))}[/]", soft_wrap=True
+            )
+
+
+def _metrics(words: Words, metrics: Sequence[Metric]) -> Grid:
+    grid = Grid(box=None, pad_edge=False)
+    grid.add_column(words("report.metrics.metric"), no_wrap=True)
+    for key in ("value", "interval", "target"):
+        grid.add_column(words(f"report.metrics.{key}"), justify="right")
+    grid.add_column(words("report.metrics.result"))
+    for metric in metrics:
+        told = metric.to_dict()
+        place = standing(told)
+        grid.add_row(
+            escape(words.get(f"metrics.{metric.key}.name", metric.key)),
+            words.value(metric.value, metric.unit, metric.target),
+            words.interval(metric.ci, metric.unit),
+            words.target(metric.target, metric.direction, metric.unit),
+            Text(words(f"standing.{place}"), style=_STYLES[place]),
+        )
+    return grid
+
+
+def column_table(metric: Metric, most: int = 8, language: str = "en") -> None:
+    """Print the columns that reveal most."""
+    words = load(language)
+    columns = metric.to_dict().get("columns", [])
+    grid = Grid(box=None, pad_edge=False)
+    grid.add_column(words("report.column"))
+    for key in ("distinct", "protection"):
+        grid.add_column(words(f"report.columns.{key}"), justify="right")
+    for row in columns[:most]:
+        style = "red" if row["below_target"] else ""
+        grid.add_row(
+            escape(str(row["column"])),
+            words.number(row["distinct"]),
+            words.value(row["protection"], "%"),
+            style=style,
+        )
+    _console().print(grid)
+    if len(columns) > most:
+        say(f"… and {len(columns) - most} more columns")
