@@ -1,10 +1,11 @@
 """Intervals of a rate, against independent implementations and the definition."""
 
+import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
 from sosie.errors import InputError
-from sosie.intervals import clopper_pearson_upper, wilson
+from sosie.intervals import clopper_pearson_upper, median_interval, wilson
 
 TRIALS = [(0, 1), (1, 1), (0, 50), (3, 50), (50, 50), (1887, 2139), (17, 1_000_000)]
 
@@ -39,3 +40,16 @@ def test_arguments_out_of_range_are_errors(successes: int, n: int, level: float)
     for interval in (wilson, clopper_pearson_upper):
         with pytest.raises(InputError):
             interval(successes, n, level)
+
+
+@pytest.mark.parametrize(("n", "rank"), [(6, 1), (10, 2), (100, 40), (2139, 1024)])
+def test_median_interval_has_the_ranks_of_the_binomial_law(n: int, rank: int) -> None:
+    values = np.random.default_rng(0).permutation(np.arange(1, n + 1))
+    assert median_interval(values) == (rank, n + 1 - rank)
+    assert binom.cdf(rank - 1, n, 0.5) <= 0.025 < binom.cdf(rank, n, 0.5)
+
+
+def test_a_few_values_hold_no_interval_of_the_median() -> None:
+    assert median_interval(np.arange(5)) is None
+    with pytest.raises(InputError, match="level"):
+        median_interval(np.arange(50), level=1)

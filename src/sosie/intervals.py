@@ -1,4 +1,4 @@
-"""Intervals of a rate seen in n trials.
+"""Intervals of a rate seen in n trials, and of a median.
 
 Shares in 0..1 everywhere, in and out. Wilson for display, Clopper-Pearson for the bound
 that a risk is compared with.
@@ -11,10 +11,14 @@ from __future__ import annotations
 
 from math import sqrt
 from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sosie.errors import InputError
 
-__all__ = ["clopper_pearson_upper", "wilson"]
+__all__ = ["clopper_pearson_upper", "median_interval", "wilson"]
 
 
 def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]:
@@ -78,6 +82,44 @@ def clopper_pearson_upper(successes: float, n: int, level: float = 0.95) -> floa
 
     _check(successes, n, level)
     return 1.0 if successes == n else float(betaincinv(successes + 1, n - successes, level))
+
+
+def median_interval(values: NDArray[Any], level: float = 0.95) -> tuple[float, float] | None:
+    """Interval of the median between two order statistics, whatever the law.
+
+    The values of rank l and n + 1 - l, l the greatest with ``P(Binomial(n, 1/2) < l)`` at most
+    ``(1 - level) / 2``. None where no such rank exists: at 95 %, under six values.
+
+    Parameters
+    ----------
+    values : (n,) numbers, in any order.
+    level : confidence, between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        The level is out of range.
+
+    Examples
+    --------
+    >>> median_interval(np.arange(1, 11))
+    (2.0, 9.0)
+
+    Notes
+    -----
+    Source: Conover, W. J. (1999), Practical Nonparametric Statistics, 3.2.
+    """
+    from scipy.special import bdtr
+
+    if not 0 < level < 1:
+        raise InputError(f"the confidence level must be between 0 and 1, got {level}")
+    count = len(values)
+    below = np.asarray(bdtr(np.arange(count // 2), count, 0.5))
+    rank = int((below <= (1 - level) / 2).sum())
+    if not rank:
+        return None
+    ranked = np.partition(values, (rank - 1, count - rank))
+    return float(ranked[rank - 1]), float(ranked[count - rank])
 
 
 def _check(successes: float, n: int, level: float) -> None:

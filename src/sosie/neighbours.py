@@ -8,10 +8,15 @@ can't split them, and 90 % of identical rows would make every search visit all o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sosie.frames import Floats, Ints
+
+if TYPE_CHECKING:
+    from scipy.spatial import KDTree
 
 __all__ = ["NeighbourIndex", "Neighbours"]
 
@@ -60,6 +65,11 @@ class NeighbourIndex:
         return len(self.points)
 
     @property
+    def groups(self) -> Ints:
+        """(n,) int64: which distinct point each row is at, numbered by first row."""
+        return self._group
+
+    @property
     def order(self) -> Ints:
         """(n,) int64: rows so that neighbours in space are neighbours in memory."""
         groups = self._tree.indices
@@ -105,13 +115,20 @@ class NeighbourIndex:
 
     def count_within(self, queries: Floats, radius: Floats) -> Ints:
         """How many rows lie within a radius of each query, ``(m,) int64``."""
+        first, group, _ = _twins(np.column_stack([queries, radius]))
+        found = self._whole.query_ball_point(
+            queries[first], radius[first], workers=self.threads, return_length=True
+        )
+        return np.asarray(found, dtype=np.int64)[group]
+
+    @cached_property
+    def _whole(self) -> KDTree:
+        """A tree of all rows: counting takes a leaf of twins whole, a search would visit it."""
+        from scipy.spatial import KDTree
+
         if len(self._first) == len(self.points):
-            found = self._tree.query_ball_point(
-                queries, radius, workers=self.threads, return_length=True
-            )
-            return np.asarray(found, dtype=np.int64)
-        lists = self._tree.query_ball_point(queries, radius, workers=self.threads)
-        return np.array([int(self._size[groups].sum()) for groups in lists], dtype=np.int64)
+            return self._tree
+        return KDTree(self.points, leafsize=16, balanced_tree=False)
 
     def _near(self, queries: Floats, k: int) -> Neighbours:
         """Nearest distinct points (as groups), ties in order of the group's first row."""

@@ -1,0 +1,296 @@
+"""Originals and avatars, prepared once for every metric.
+
+One projection (fitted on the originals) and one neighbour search each way serve all
+distances. Everything is computed when first asked for and then kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from sosie.errors import InputError
+from sosie.famd import FAMD
+from sosie.frames import Floats, Ints
+from sosie.neighbours import NeighbourIndex
+from sosie.table import Levels, Roles, Table
+
+__all__ = ["TIE", "Comparison", "Crowd", "compared", "crowd", "encoded", "projected"]
+
+TIE = 1e-9
+"""Distances that differ by less than this share of themselves are tied."""
+
+NEAREST = 32
+"""Avatars looked at around each original; farther ones are counted where a metric needs it."""
+
+CHUNK = 65_536
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What stands around each original, between it and its own avatar.
+
+    Attributes
+    ----------
+    own : (n,) float64, distance to the nearest avatar of its own.
+    nearest : (n,) float64, distance to the nearest avatar.
+    hit : (n,) float64, chance that one of the nearest avatars, drawn evenly among those
+        tied, is its own; in 0..1.
+    closer : (n,) int64, avatars strictly closer than its own, counted up to `limit`.
+    limit : a count that reaches it stands for "at least".
+    """
+
+    own: Floats
+    nearest: Floats
+    hit: Floats
+    closer: Ints
+    limit: int
+
+
+def crowd(queries: Floats, points: Floats, index: NeighbourIndex, order: Ints) -> Crowd:
+    """Look for each original's own avatar among those nearest to it.
+
+    Parameters
+    ----------
+    queries : (n, d) float64, originals.
+    points : (N n, d) float64, aligned avatars, one whole table after the other.
+    index : of `points`.
+    order : (n,) int64, originals so that neighbours in space are neighbours in memory.
+    """
+    count, parts = len(queries), len(points) // len(queries)
+    own = np.empty((parts, count))
+    for part in range(parts):
+        away = points[part * count : (part + 1) * count] - queries
+        own[part] = np.sqrt(np.square(away).sum(axis=1))
+    limit = min(NEAREST, len(points))
+    nearest, hit = np.empty(count), np.empty(count)
+    closer = np.empty(count, dtype=np.int64)
+    for start in range(0, count, CHUNK):
+        rows = order[start : start + CHUNK]
+        distances = index.nearest(queries[rows], limit).distances
+        nearest[rows] = distances[:, 0]
+        reach = distances[:, 0] * (1 + TIE)
+        tied = (distances <= reach[:, None]).sum(axis=1)
+        full = np.flatnonzero((tied == limit) & (limit < len(points)))
+        if len(full):
+            tied[full] = np.maximum(index.count_within(queries[rows[full]], reach[full]), limit)
+        hit[rows] = (own[:, rows] <= reach).sum(axis=0) / tied
+        inside = own[:, rows].min(axis=0) * (1 - TIE)
+        closer[rows] = (distances < inside[:, None]).sum(axis=1)
+    return Crowd(own.min(axis=0), nearest, np.minimum(hit, 1.0), closer, limit)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two tables compared by value, in one latent space.
+
+    Attributes
+    ----------
+    originals : the people, n rows.
+    avatars : encoded like the originals.
+    holdout : people who had no part in making the avatars, encoded alike; or None.
+    aligned : whether row i of the avatars is the avatar of row i modulo n.
+    components : dimensions of the latent space.
+    threads : -1 for all. No result depends on it.
+    notes : what differs between the tables.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"x": [float(i * i) for i in range(20)]})
+    >>> float(Comparison.of(people, people, aligned=True).closest_originals[:, 0].max())
+    0.0
+    """
+
+    originals: Table
+    avatars: Table
+    holdout: Table | None = None
+    aligned: bool = False
+    components: int = 5
+    threads: int = -1
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        originals: object,
+        avatars: object,
+        *,
+        aligned: bool = False,
+        holdout: object | None = None,
+        roles: Roles | None = None,
+        components: int = 5,
+        threads: int = -1,
+    ) -> Self:
+        """Encode the tables and check that they can be compared.
+
+        Parameters
+        ----------
+        originals, avatars, holdout : pandas, polars or pyarrow tables with the same
+            columns in any order; or tables already encoded with the same levels.
+        aligned : row i of the avatars is the avatar of row i; with N avatars a person,
+            N whole tables one after the other.
+        roles : columns to leave out (``drop``, ``id``) and types that are forced.
+            Kept columns are compared like all others.
+
+        Raises
+        ------
+        InputError
+            A column is missing or extra, a value can't be read, or the tables are declared
+            aligned and their numbers of rows do not fit.
+        """
+        first = encoded(originals, roles)
+        second = avatars if isinstance(avatars, Table) else first.like(avatars)
+        _check_levels(first, second)
+        third = None
+        if holdout is not None:
+            # Levels that only the avatars have keep the avatars' codes.
+            third = holdout if isinstance(holdout, Table) else _held_out(second, holdout)
+        if not len(second):
+            raise InputError("the avatars have no rows")
+        if third is not None and not len(third):
+            raise InputError("the holdout has no rows")
+        if aligned and len(second) % len(first):
+            raise InputError(
+                f"aligned avatars are as many as the originals, or a whole multiple: there are"
+                f" {len(first)} originals and {len(second)} avatars"
+            )
+        notes = (*first.notes, *second.notes, *_appeared(first, second))
+        return cls(first, second, third, aligned, components, threads, tuple(dict.fromkeys(notes)))
+
+    def __len__(self) -> int:
+        return len(self.originals)
+
+    @property
+    def parts(self) -> int:
+        """Avatars for each person, where the tables are aligned."""
+        return len(self.avatars) // len(self.originals)
+
+    @cached_property
+    def famd(self) -> FAMD:
+        """The latent space, fitted on the originals."""
+        return FAMD.fit(self.originals, self.components, self.originals.roles.weights)
+
+    @cached_property
+    def original_points(self) -> Floats:
+        """(n, d) float64."""
+        return self.famd.transform(self.originals)
+
+    @cached_property
+    def avatar_points(self) -> Floats:
+        """(m, d) float64."""
+        return self.famd.transform(self.avatars)
+
+    @cached_property
+    def holdout_points(self) -> Floats:
+        """(h, d) float64; no rows where nobody was set aside."""
+        if self.holdout is None:
+            return np.empty((0, self.famd.components))
+        return self.famd.transform(self.holdout)
+
+    @cached_property
+    def original_index(self) -> NeighbourIndex:
+        """Search among the originals."""
+        return NeighbourIndex(self.original_points, self.threads)
+
+    @cached_property
+    def avatar_index(self) -> NeighbourIndex:
+        """Search among the avatars."""
+        return NeighbourIndex(self.avatar_points, self.threads)
+
+    @cached_property
+    def closest_originals(self) -> Floats:
+        """Distances from each avatar to its two nearest originals, ``(m, 2) float64``."""
+        return self._to_originals(self.avatar_points, self.avatar_index.order)
+
+    @cached_property
+    def closest_originals_of_holdout(self) -> Floats:
+        """The same from each person set aside, ``(h, 2) float64``."""
+        points = self.holdout_points
+        return self._to_originals(points, np.arange(len(points)))
+
+    @cached_property
+    def crowd(self) -> Crowd:
+        """What stands between each original and its own avatar; the tables must be aligned."""
+        order = self.original_index.order
+        return crowd(self.original_points, self.avatar_points, self.avatar_index, order)
+
+    def _to_originals(self, points: Floats, order: Ints) -> Floats:
+        distances = np.empty((len(points), 2))
+        distances[:, 1] = np.inf  # a single original has no second
+        for start in range(0, len(points), CHUNK):
+            rows = order[start : start + CHUNK]
+            found = self.original_index.nearest(points[rows], min(2, len(self))).distances
+            distances[rows, : found.shape[1]] = found
+        return distances
+
+
+def compared(originals: object, avatars: object | None, **options: Any) -> Comparison:
+    """The comparison itself, or one made of two dataframes declared aligned.
+
+    This is how every metric takes either.
+    """
+    if isinstance(originals, Comparison):
+        return originals
+    if avatars is None:
+        raise InputError("a metric needs the originals and the avatars, or a Comparison")
+    return Comparison.of(originals, avatars, **options)
+
+
+def projected(table: Table, names: Sequence[Hashable], components: int) -> FAMD:
+    """The latent space of some columns of a table."""
+    return FAMD.fit(table.select(names), components, table.roles.weights)
+
+
+def encoded(originals: object, roles: Roles | None = None) -> Table:
+    """The columns to compare: all but those dropped and identifiers; kept ones count too."""
+    if isinstance(originals, Table):
+        if roles is None and not originals.roles.keep:
+            return originals
+        roles = roles or originals.roles
+        originals = originals.frame.to_native()
+    table = Table.of(originals, replace(roles or Roles(), keep=(), linked=()))
+    if not table.columns:
+        raise InputError("no column is left to compare: all are dropped or identifiers")
+    return table
+
+
+def _held_out(second: Table, holdout: object) -> Table:
+    try:
+        return second.like(holdout)
+    except InputError as error:
+        raise InputError(f"holdout: {error}") from error
+
+
+def _check_levels(first: Table, second: Table) -> None:
+    if first.names != second.names:
+        raise InputError("the two encoded tables have other columns; compare dataframes instead")
+    codes: Mapping[Hashable, Levels] = {column.name: column for column in second.levels}
+    for column in first.levels:
+        same = codes.get(column.name)
+        if same is None or same.labels[: len(column.labels)] != column.labels:
+            raise InputError(
+                f"column {column.name!r} is encoded in two ways; compare dataframes instead"
+            )
+
+
+def _appeared(first: Table, second: Table) -> list[str]:
+    """Missing values and levels that only the avatars have."""
+    notes = []
+    for before, after in zip(first.columns, second.columns, strict=True):
+        if after.missing.any() and not before.missing.any():
+            notes.append(f"column {before.name!r} has missing values in the avatars only")
+        if isinstance(before, Levels) and isinstance(after, Levels):
+            new = (
+                len(after.labels)
+                - len(before.labels)
+                - (None in after.labels[len(before.labels) :])
+            )
+            if new:
+                what = "a value" if new == 1 else f"{new} values"
+                notes.append(f"column {before.name!r} has {what} in the avatars only")
+    return notes

@@ -1,0 +1,1 @@
+"""How well avatars protect people: one module for each criterion."""

@@ -1,0 +1,283 @@
+"""What a measurement gives back: frozen results that say what they are and how to read them.
+
+`Definition` says what a metric is, `Metric` what it came to on two tables, `Metrics` and
+`Audit` gather them. ``to_dict()`` gives aggregates only, with ``None`` where there is no
+number: what stands in it can travel, what one person or one rare level is does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "NOT_ALIGNED",
+    "NO_CATEGORIES",
+    "NO_HOLDOUT",
+    "TOO_FEW_COLUMNS",
+    "TOO_FEW_PEOPLE",
+    "Audit",
+    "Criterion",
+    "Definition",
+    "Direction",
+    "Metric",
+    "Metrics",
+]
+
+Direction = Literal["higher", "lower"]
+Criterion = Literal["singling_out", "linkability", "inference", "membership", "utility"]
+Interval = tuple[float, float]
+Record = Mapping[str, Any]
+
+# Reasons for which the catalogue of words has a translation: they read after "because".
+NOT_ALIGNED = (
+    "it needs to know which avatar came from which person, and the two tables were not declared"
+    " aligned."
+)
+NO_HOLDOUT = "it needs people who were set aside before the avatars were made, and there are none."
+NO_CATEGORIES = "it needs columns made of categories, and the table has none."
+TOO_FEW_COLUMNS = "it needs at least two columns."
+TOO_FEW_PEOPLE = "there are too few people."
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure, with all that is needed to judge it.
+
+    Attributes
+    ----------
+    key : its name in ``audit.json``.
+    value : None where it can't be computed; `reason` says why.
+    unit : ``%``, or what is counted or measured.
+    direction : whether ``higher`` or ``lower`` is better.
+    criterion : what it protects from, or ``utility``.
+    target : None where no target is set.
+    ci : 95 % interval, in the unit of the value.
+    control : what people who had no part in making the avatars score.
+    detail : further aggregates.
+    columns : one record for each column, pair or group, riskiest first.
+    by_person : results for each original or avatar, and what they are about. They stay in
+        memory: they never enter `to_dict`.
+
+    Examples
+    --------
+    >>> metric = Metric("hidden_rate", 81.5, "%", "higher", "singling_out", target=90)
+    >>> metric.met
+    False
+    """
+
+    key: str
+    value: float | None
+    unit: str
+    direction: Direction
+    criterion: Criterion
+    target: float | None = None
+    reason: str | None = None
+    ci: Interval | None = None
+    control: float | None = None
+    detail: Record = field(default_factory=dict)
+    columns: tuple[Record, ...] = ()
+    by_person: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the value reaches the target; None without one of them."""
+        if self.value is None or self.target is None:
+            return None
+        good = (
+            self.value >= self.target if self.direction == "higher" else self.value <= self.target
+        )
+        return bool(good)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: no NaN, no infinity, nothing about one person."""
+        found: dict[str, Any] = {
+            "value": self.value,
+            "unit": self.unit,
+            "direction": self.direction,
+            "target": self.target,
+            "met": self.met,
+            "reason": self.reason,
+            "criterion": self.criterion,
+            "ci": self.ci,
+        }
+        if self.control is not None:
+            found["control"] = self.control
+        found |= self.detail
+        if self.columns:
+            found["columns"] = self.columns
+        plain: dict[str, Any] = _plain(found)
+        return plain
+
+    def to_frame(self) -> pl.DataFrame:
+        """The records by column (or pair, or group), riskiest first."""
+        import polars as pl
+
+        records = [{**record, "column": str(record["column"])} for record in self.columns]
+        return pl.DataFrame(_plain(records), infer_schema_length=None)
+
+    def per_person(self) -> pl.DataFrame:
+        """The results person by person (or avatar by avatar), in row order. Not to be published."""
+        import polars as pl
+
+        return pl.DataFrame(dict(self.by_person))
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a metric is, before it is measured.
+
+    Examples
+    --------
+    >>> rate = Definition("hidden_rate", "%", "higher", "singling_out", 90.0)
+    >>> rate.found(95.0, target=rate.target).met, rate.unavailable("nothing to check.").value
+    (True, None)
+    """
+
+    key: str
+    unit: str
+    direction: Direction
+    criterion: Criterion
+    target: float | None = None
+
+    def found(self, value: float, *, target: float | None = None, **more: Any) -> Metric:
+        """The metric with its value; `more` are the fields of `Metric`."""
+        return Metric(
+            self.key, float(value), self.unit, self.direction, self.criterion, target, **more
+        )
+
+    def unavailable(self, reason: str, *, target: float | None = None, **more: Any) -> Metric:
+        """The metric without a value, and why."""
+        return Metric(
+            self.key,
+            None,
+            self.unit,
+            self.direction,
+            self.criterion,
+            target,
+            reason=reason,
+            **more,
+        )
+
+
+class Metrics(Mapping[str, Metric]):
+    """Metrics by key, also as attributes.
+
+    Examples
+    --------
+    >>> metrics = Metrics([Metric("hidden_rate", 81.5, "%", "higher", "singling_out")])
+    >>> metrics.hidden_rate.value == metrics["hidden_rate"].value
+    True
+    """
+
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self._metrics = MappingProxyType({metric.key: metric for metric in metrics})
+
+    def __getitem__(self, key: str) -> Metric:
+        return self._metrics[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._metrics)
+
+    def __len__(self) -> int:
+        return len(self._metrics)
+
+    def __getattr__(self, key: str) -> Metric:
+        metrics: Mapping[str, Metric] = self.__dict__.get("_metrics", {})
+        if key in metrics:
+            return metrics[key]
+        raise AttributeError(f"no metric {key!r} was measured; there are {', '.join(metrics)}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._metrics]
+
+    def __repr__(self) -> str:
+        lines = (
+            f"{key}: {'None' if metric.value is None else f'{metric.value:.4g} {metric.unit}'}"
+            for key, metric in self.items()
+        )
+        return f"Metrics({', '.join(lines)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Each metric's plain values, by key."""
+        return {key: metric.to_dict() for key, metric in self.items()}
+
+
+@dataclass(frozen=True)
+class Audit:
+    """How well avatars hide people, and how much signal survived.
+
+    Attributes
+    ----------
+    rows, columns : of the originals that were compared.
+    aligned : whether row i of the avatars was declared to be the avatar of row i.
+    privacy, utility : the metrics.
+    avatars : rows of avatars.
+    holdout : people set aside, None where there are none.
+    context : what set the targets.
+    notes : what deserves a look in the data, such as types that differ.
+    """
+
+    rows: int
+    columns: int
+    aligned: bool
+    privacy: Metrics
+    utility: Metrics
+    avatars: int
+    holdout: int | None = None
+    components: int = 5
+    context: Record = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``audit.json`` holds."""
+        return {
+            "schema": "sosie/audit/1",
+            "rows": self.rows,
+            "columns": self.columns,
+            "aligned": self.aligned,
+            "avatars": self.avatars,
+            "holdout": self.holdout,
+            "components": self.components,
+            "context": _plain(self.context),
+            "notes": list(self.notes),
+            "privacy": self.privacy.to_dict(),
+            "utility": self.utility.to_dict(),
+        }
+
+
+def json_name(name: Hashable) -> str | int:
+    """A column name as JSON can hold it.
+
+    >>> json_name(np.int64(3)), json_name(("a", 1))
+    (3, "('a', 1)")
+    """
+    if isinstance(name, int | np.integer) and not isinstance(name, bool):
+        return int(name)
+    return str(name)
+
+
+def _plain(value: Any) -> Any:
+    """Python's own types; None for what is not a number."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    return value

@@ -1,0 +1,1 @@
+"""How much of the originals' signal survives in the avatars."""
