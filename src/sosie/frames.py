@@ -69,20 +69,22 @@ def wrap(frame: object) -> Frame:
     InputError
         For anything else, for a lazy frame, and for repeated column names.
     """
-    names = getattr(frame, "column_names", getattr(frame, "columns", None))
-    if names is not None and not callable(names) and "Lazy" not in type(frame).__name__:
-        seen: dict[Hashable, int] = {}
-        for name in names:
-            seen[name] = seen.get(name, 0) + 1
-        repeated = [name for name, times in seen.items() if times > 1]
-        if repeated:
-            raise InputError(f"several columns have the same name: {quoted(repeated)}")
+    kind = f"{type(frame).__module__}.{type(frame).__name__}"
+    if "Lazy" in kind:  # its columns are not asked for: that may be long
+        raise InputError(
+            f"expected a pandas, polars or pyarrow table, got {kind}; collect it first"
+        )
+    names = getattr(frame, "column_names", getattr(frame, "columns", ()))
+    seen: dict[Hashable, int] = {}
+    for name in () if callable(names) else names:
+        seen[name] = seen.get(name, 0) + 1
+    repeated = [name for name, times in seen.items() if times > 1]
+    if repeated:
+        raise InputError(f"several columns have the same name: {quoted(repeated)}")
     try:
         wrapped: Frame = nw.from_native(cast(Any, frame), eager_only=True)
     except TypeError as error:
-        kind = f"{type(frame).__module__}.{type(frame).__name__}"
-        hint = "; collect it first" if "Lazy" in kind else ""
-        raise InputError(f"expected a pandas, polars or pyarrow table, got {kind}{hint}") from error
+        raise InputError(f"expected a pandas, polars or pyarrow table, got {kind}") from error
     if not any(_is(wrapped, name) for name in ("pandas", "polars", "pyarrow")):
         raise InputError(
             f"tables of {wrapped.implementation} are not supported; "
