@@ -39,12 +39,8 @@ class Backend:
 
     def dtypes(self, frame: Any) -> list[str]:
         """One text for each dtype; of a category only its kind, since levels may fall away."""
-        if isinstance(frame, pd.DataFrame):
-            found = [str(dtype) for dtype in frame.dtypes]
-        elif isinstance(frame, pl.DataFrame):
-            found = [str(dtype) for dtype in frame.dtypes]
-        else:
-            found = [str(kind) for kind in frame.schema.types]
+        kinds = frame.schema.types if isinstance(frame, pa.Table) else frame.dtypes
+        found = [str(dtype) for dtype in kinds]
         return ["Enum" if dtype.startswith("Enum") else dtype for dtype in found]
 
     def cells(self, frame: Any, name: Any) -> list[Any]:

@@ -183,7 +183,7 @@ def _objects_hold(values: Sequence[Any]) -> Holds:
     if all(isinstance(v, bool) for v in present):
         return "boolean"
     if all(isinstance(v, int | float | Decimal) and not isinstance(v, bool) for v in present):
-        short = all(isinstance(v, int) and abs(v) < 2**63 for v in present)
+        short = all(isinstance(v, int) and -(2**63) <= v < 2**63 for v in present)
         return "whole" if short else "real"
     alike = len({type(v) for v in present}) == 1
     return (

@@ -537,24 +537,15 @@ def _floats(name: Name, values: Floats, missing: Mask) -> Numbers:
 
 def _decimals(values: Floats) -> int | None:
     """The fewest decimals that write every value exactly; None where twelve are too few."""
-    small = values[np.abs(values) < 10 ** (15 - MOST_DECIMALS)]
-    for some in (small[:1000], small):
-        for decimals in range(1, MOST_DECIMALS + 1):
-            if np.array_equal(np.round(some, decimals), some):
-                break
-        else:
-            return None
-    large = values[np.abs(values) >= 10 ** (15 - MOST_DECIMALS)]
-    for more in range(decimals, MOST_DECIMALS + 1):
-        if float(np.abs(large).max(initial=0.0)) * 10.0**more > 1e16:
-            return (
-                None
-                if len(large) and not np.array_equal(np.round(large, decimals), large)
-                else decimals
-            )
-        if np.array_equal(np.round(large, more), large):
-            return more
-    return None
+    if float(np.abs(values).max(initial=0.0)) > 1e290:  # rounding would overflow
+        return None
+    parted = values[np.mod(values, 1) != 0]
+    fewest = 0
+    for some in (parted[:1000], parted):
+        decimals = range(fewest, MOST_DECIMALS + 1)
+        fits = (d for d in decimals if np.array_equal(np.round(some, d), some))
+        fewest = next(fits, MOST_DECIMALS + 1)
+    return fewest if fewest <= MOST_DECIMALS else None
 
 
 def _as_number(text: str) -> float:
