@@ -51,36 +51,41 @@ class Crowd:
     limit: int
 
 
-def crowd(queries: Floats, points: Floats, index: NeighbourIndex, order: Ints) -> Crowd:
+def crowd(originals: NeighbourIndex, avatars: NeighbourIndex) -> Crowd:
     """Look for each original's own avatar among those nearest to it.
 
     Parameters
     ----------
-    queries : (n, d) float64, originals.
-    points : (N n, d) float64, aligned avatars, one whole table after the other.
-    index : of `points`.
-    order : (n,) int64, originals so that neighbours in space are neighbours in memory.
+    originals : of n points.
+    avatars : of N n points, aligned, one whole table after the other.
     """
-    count, parts = len(queries), len(points) // len(queries)
-    own = np.empty((parts, count))
-    for part in range(parts):
-        away = points[part * count : (part + 1) * count] - queries
-        own[part] = np.sqrt(np.square(away).sum(axis=1))
-    limit = min(NEAREST, len(points))
+    queries, count = originals.points, len(originals)
+    own = np.array(
+        [
+            np.sqrt(np.square(avatars.points[start : start + count] - queries).sum(axis=1))
+            for start in range(0, len(avatars), count)
+        ]
+    )
+    limit = min(NEAREST, len(avatars))
     nearest, hit = np.empty(count), np.empty(count)
     closer = np.empty(count, dtype=np.int64)
+    order = originals.order
     for start in range(0, count, CHUNK):
         rows = order[start : start + CHUNK]
-        distances = index.nearest(queries[rows], limit).distances
-        nearest[rows] = distances[:, 0]
+        # Equal originals stand together in this order: each distinct one is looked up once.
+        first = np.diff(originals.groups[rows], prepend=-1) != 0
+        which = np.cumsum(first) - 1
+        points = queries[rows[first]]
+        distances = avatars.nearest(points, limit).distances
         reach = distances[:, 0] * (1 + TIE)
         tied = (distances <= reach[:, None]).sum(axis=1)
-        full = np.flatnonzero((tied == limit) & (limit < len(points)))
+        full = np.flatnonzero((tied == limit) & (limit < len(avatars)))
         if len(full):
-            tied[full] = np.maximum(index.count_within(queries[rows[full]], reach[full]), limit)
-        hit[rows] = (own[:, rows] <= reach).sum(axis=0) / tied
+            tied[full] = np.maximum(avatars.count_within(points[full], reach[full]), limit)
+        nearest[rows] = distances[which, 0]
+        hit[rows] = (own[:, rows] <= reach[which]).sum(axis=0) / tied[which]
         inside = own[:, rows].min(axis=0) * (1 - TIE)
-        closer[rows] = (distances < inside[:, None]).sum(axis=1)
+        closer[rows] = (distances[which] < inside[:, None]).sum(axis=1)
     return Crowd(own.min(axis=0), nearest, np.minimum(hit, 1.0), closer, limit)
 
 
@@ -216,8 +221,7 @@ class Comparison:
     @cached_property
     def crowd(self) -> Crowd:
         """What stands between each original and its own avatar; the tables must be aligned."""
-        order = self.original_index.order
-        return crowd(self.original_points, self.avatar_points, self.avatar_index, order)
+        return crowd(self.original_index, self.avatar_index)
 
     def _to_originals(self, points: Floats, order: Ints) -> Floats:
         distances = np.empty((len(points), 2))

@@ -69,7 +69,7 @@ DEFINITIONS = (
 MOST_COUNTED = 20_000
 """Up to so many people all are counted; above, a sample where counting is long."""
 
-SAMPLE = 5_000
+SAMPLE = 2_000
 
 NEAR, LONELY = 0.2, 0.3
 
@@ -372,7 +372,7 @@ def local_cloaking(
     other, relatively, are equal. The interval is that of the order statistics.
 
     Where most people have more than 32 avatars closer than their own, these are counted
-    for all people up to 20,000, else for a sample of 5,000, stated as ``sample`` (person by
+    for all people up to 20,000, else for a sample of 2,000, stated as ``sample`` (person by
     person, counts then stop at 32).
 
     Parameters
@@ -474,10 +474,11 @@ def categorical_hidden_rate(
     if not any(_varies(comparison.originals.column(name)) for name in names):
         return CATEGORICAL.unavailable("none of the categories varies.", target=target)
     famd = projected(comparison.originals, names, comparison.components)
-    index = NeighbourIndex(famd.transform(comparison.avatars.select(names)), comparison.threads)
-    points = famd.transform(comparison.originals.select(names))
-    order = np.lexsort(points.T)
-    return _hidden(CATEGORICAL, crowd(points, index.points, index, order), target)
+    people, made = (
+        NeighbourIndex(famd.transform(table.select(names)), comparison.threads)
+        for table in (comparison.originals, comparison.avatars)
+    )
+    return _hidden(CATEGORICAL, crowd(people, made), target)
 
 
 def _hidden(definition: Definition, around: Crowd, target: float | None) -> Metric:
