@@ -13,6 +13,7 @@ missing category is a level of its own.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,14 +23,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.errors import InputError
-from sosie.frames import Floats
+from sosie.frames import Floats, Mask
 from sosie.randomness import blocks
 from sosie.table import Levels, Numbers, Table
 
 __all__ = ["FAMD", "CrossProduct", "Layout", "Reconstruction"]
 
 MOST_DENSE = 1_500
-"""Above so many indicators the cross-product is kept sparse and solved by Lanczos iteration."""
+"""Above so many indicators the cross-product is kept sparse and solved by iteration."""
+
+MOST_ITERATIONS = 40
+MOST_ITERATED = 30
+
+MOST_NARROW = 48
+"""Columns of more levels are multiplied by sparse indicators."""
 
 
 @dataclass(frozen=True)
@@ -129,57 +136,110 @@ class CrossProduct:
     """Sum of the outer products of expanded rows: all that FAMD needs to know of the data.
 
     Additive: tables can be added one after the other (the releases of an attack, the
-    parts of a file) and are never held together. Dense up to 1,500 indicators, sparse
-    above, where memory grows with the number of pairs of levels that occur together.
+    parts of a file) and are never held together. Columns of few levels are multiplied
+    densely; those of many (postcodes) by their sparse indicators, so that time does not
+    grow with the square of the number of levels.
     """
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.dense = layout.width <= MOST_DENSE
-        self._sum: Any = np.zeros((layout.width, layout.width)) if self.dense else None
+        wide = [block for block in layout.blocks if block.size > MOST_NARROW]
+        taken = np.ones(layout.width, dtype=bool)
+        for block in wide:
+            taken[block.start : block.start + block.size] = False
+        self._wide = tuple(wide)
+        self._places = np.flatnonzero(taken)
+        self._local = np.cumsum(taken) - 1  # of the narrow columns, among themselves
+        width = len(self._places)
+        self._narrow = np.zeros((width, width))
+        self._mixed = [np.zeros((block.size, width)) for block in wide]
+        self._pairs: dict[tuple[int, int], Any] = {}
+        self._before: Any = None
+
+    def restore(self, total: Any) -> Self:
+        """Start again from the `total` of an earlier cross-product of the same layout."""
+        self._narrow[:] = 0
+        self._mixed = [np.zeros_like(mixed) for mixed in self._mixed]
+        self._pairs = {}
+        self._before = total
+        return self
+
+    @property
+    def dense(self) -> bool:
+        """Whether `total` is a dense array."""
+        return self.layout.width <= MOST_DENSE
 
     def add(self, table: Table) -> Self:
         """Add the rows of a table, in blocks of 16,384."""
         for _, rows in blocks(len(table)):
-            if self.dense:
-                expanded = self._expand(table, rows)
-                self._sum += expanded.T @ expanded
-            else:
-                sparse = self._expand_sparse(table, rows)
-                product = sparse.T @ sparse
-                self._sum = product if self._sum is None else self._sum + product
+            expanded, wide = self._expand(table, rows)
+            self._narrow += expanded.T @ expanded
+            for i, indicators in enumerate(wide):
+                self._mixed[i] += indicators.T @ expanded
+                for j in range(i):
+                    product = indicators.T @ wide[j]
+                    held = self._pairs.get((i, j))
+                    self._pairs[i, j] = product if held is None else held + product
         return self
+
+    def _expand(self, table: Table, rows: slice) -> tuple[Floats, list[Any]]:
+        """The narrow part of some expanded rows, and the sparse indicators of each wide column."""
+        count = rows.stop - rows.start
+        width = len(self._places)
+        expanded = np.zeros((count, width))
+        expanded[:, 0] = 1
+        expanded[:, 1 : 1 + len(self.layout.names)] = self.layout.numbers(table, rows)
+        flat, offset, wide = expanded.reshape(-1), np.arange(count) * width, []
+        for block, codes in self.layout.codes(table, rows):
+            seen = codes < block.size
+            if block in self._wide:
+                wide.append(_indicators(codes, seen, block.size))
+            else:
+                flat[(offset + self._local[block.start] + codes)[seen]] = 1
+        return expanded, wide
 
     @property
     def total(self) -> Any:
-        """(width, width), a dense array or a scipy sparse one."""
-        return self._sum
+        """(width, width) float64, a dense array or a scipy sparse one."""
+        own = self._assembled()
+        return own if self._before is None else own + self._before
 
-    def _expand(self, table: Table, rows: slice) -> Floats:
-        count = rows.stop - rows.start
-        expanded = np.zeros((count, self.layout.width))
-        expanded[:, 0] = 1
-        expanded[:, 1 : 1 + len(self.layout.names)] = self.layout.numbers(table, rows)
-        flat, offset = expanded.reshape(-1), np.arange(count) * self.layout.width
-        for block, codes in self.layout.codes(table, rows):
-            seen = codes < block.size
-            flat[(offset + block.start + codes)[seen]] = 1
-        return expanded
-
-    def _expand_sparse(self, table: Table, rows: slice) -> Any:
+    def _assembled(self) -> Any:
+        starts = [slice(block.start, block.start + block.size) for block in self._wide]
+        counts = [mixed[:, 0] for mixed in self._mixed]  # the product with the leading 1
+        if self.dense:
+            total = np.zeros((self.layout.width, self.layout.width))
+            total[np.ix_(self._places, self._places)] = self._narrow
+            for rows, mixed, count in zip(starts, self._mixed, counts, strict=True):
+                total[rows, self._places] = mixed
+                total[self._places, rows] = mixed.T
+                total[rows, rows] = np.diag(count)
+            for (i, j), pair in self._pairs.items():
+                total[starts[i], starts[j]] = pair.toarray()
+                total[starts[j], starts[i]] = pair.toarray().T
+            return total
         from scipy import sparse
 
-        count, numbers = rows.stop - rows.start, self.layout.numbers(table, rows)
-        ones, index = np.ones((count, 1)), np.arange(count)
-        parts = [sparse.csr_array(np.hstack([ones, numbers]))]
-        for block, codes in self.layout.codes(table, rows):
-            seen = codes < block.size
-            parts.append(
-                sparse.csr_array(
-                    (ones[seen, 0], (index[seen], codes[seen])), shape=(count, block.size)
-                )
-            )
-        return sparse.hstack(parts, format="csr")
+        grid: list[list[Any]] = [[None] * (len(starts) + 1) for _ in range(len(starts) + 1)]
+        grid[0][0] = sparse.csr_array(self._narrow)
+        for i, (mixed, count) in enumerate(zip(self._mixed, counts, strict=True), start=1):
+            grid[i][0], grid[0][i] = sparse.csr_array(mixed), sparse.csr_array(mixed.T)
+            grid[i][i] = sparse.diags_array(count)
+        for (i, j), pair in self._pairs.items():
+            grid[i + 1][j + 1], grid[j + 1][i + 1] = pair, pair.T
+        order = np.concatenate([self._places, *(np.arange(s.start, s.stop) for s in starts)])
+        back = np.argsort(order)
+        return sparse.block_array(grid, format="csr")[back][:, back]
+
+
+def _indicators(codes: NDArray[Any], seen: Mask, size: int) -> Any:
+    """One row a person, a single 1 at their level; nothing where it is unseen."""
+    from scipy import sparse
+
+    ends = np.concatenate([[0], np.cumsum(seen)])
+    return sparse.csr_array(
+        (np.ones(ends[-1]), codes[seen].astype(np.int32), ends), shape=(len(codes), size)
+    )
 
 
 @dataclass(frozen=True)
@@ -264,7 +324,7 @@ class FAMD:
             values, vectors = np.linalg.eigh(covariance)
             inertia = float(np.trace(covariance))
         else:
-            values, vectors, inertia = _lanczos(total[1:, 1:], count, mean, factor, components)
+            values, vectors, inertia = _iterated(total[1:, 1:], count, mean, factor, components)
         order = np.argsort(-values, kind="stable")[
             : len(values) if components is None else components
         ]
@@ -381,22 +441,29 @@ def _scale(layout: Layout, total: Any, mean: Floats, count: float) -> Floats:
     return np.where(varies, scale, np.inf)
 
 
-def _lanczos(
+def _iterated(
     product: Any, count: float, mean: Floats, factor: Floats, components: int | None
 ) -> tuple[Floats, Floats, float]:
-    """Leading eigenpairs of the scaled covariance without forming it."""
-    from scipy.sparse.linalg import LinearOperator, eigsh
+    """Leading eigenpairs of the scaled covariance without forming it (LOBPCG).
 
-    def multiply(vector: Floats) -> Floats:
-        scaled = factor * vector.ravel()
-        return factor * (product @ scaled / count - mean * (mean @ scaled))
+    Thousands of near-equal eigenvalues are the rule here (each level that one person
+    holds has one), which a Lanczos iteration resolves slowly and a block one passes by.
+    """
+    from scipy.sparse.linalg import LinearOperator, lobpcg
+
+    def multiply(vectors: Floats) -> Floats:
+        scaled = factor[:, None] * vectors.reshape(len(factor), -1)
+        centred = product @ scaled / count - np.outer(mean, mean @ scaled)
+        return np.asarray(factor[:, None] * centred)
 
     size = len(mean)
-    wanted = min(components or 50, size - 1)
-    operator = LinearOperator((size, size), matvec=multiply, dtype=np.float64)
-    start = np.random.default_rng(0).standard_normal(size)  # fixed: the answer must not vary
-    values, vectors = eigsh(
-        operator, k=wanted, which="LA", v0=start, tol=1e-7, ncv=min(size, 4 * wanted + 20)
-    )
+    wanted = min(components or MOST_ITERATED, size // 5)
+    operator = LinearOperator((size, size), matvec=multiply, matmat=multiply, dtype=np.float64)
+    # Fixed, so that the answer does not vary; one more than wanted, so that the last converges.
+    start = np.random.default_rng(0).standard_normal((size, min(wanted + 1, size // 5)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # near-equal eigenvalues need not settle
+        values, vectors = lobpcg(operator, start, tol=1e-6, maxiter=MOST_ITERATIONS, largest=True)
     diagonal = np.asarray(product.diagonal()) / count - np.square(mean)
-    return values, vectors, float((diagonal * np.square(factor)).sum())
+    inertia = float((diagonal * np.square(factor)).sum())
+    return values[:wanted], vectors[:, :wanted], inertia
