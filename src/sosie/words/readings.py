@@ -1,0 +1,144 @@
+"""From a measured value to what it means: the standing against a target, its reading, the advice.
+
+Metrics are the entries of ``audit.json``: mappings with ``value``, ``unit``, ``direction``,
+``target``, ``met``, ``reason`` and ``ci``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from sosie.words import Words, load
+
+__all__ = ["ADVICE", "Standing", "advice", "meaning", "reading", "reason", "standing"]
+
+#: What improves each metric, most effective first; texts are under ``advice`` in the catalogues.
+ADVICE: Mapping[str, tuple[str, ...]] = {
+    "column_direct_match_protection": ("drop_identifier", "unkeep", "coarsen"),
+    "hidden_rate": ("smoothed", "raise_k", "fewer_columns", "rare_profiles"),
+    "local_cloaking": ("smoothed", "raise_k", "rare_profiles"),
+    "distance_to_closest": ("smoothed", "raise_k", "rare_profiles"),
+    "closest_distances_ratio": ("smoothed", "raise_k", "rare_profiles"),
+    "closest_rate": ("smoothed", "raise_k", "rare_profiles"),
+    "row_direct_match_protection": ("unkeep", "as_numbers", "raise_k"),
+    "categorical_hidden_rate": ("unkeep", "raise_k", "coarsen"),
+    "correlation_protection_rate": ("smoothed", "raise_k", "fewer_columns"),
+    "linkability": ("smoothed", "raise_k", "fewer_columns"),
+    "inference": ("sensitive", "raise_k", "fewer_columns"),
+    "membership": ("smoothed", "raise_k", "rare_profiles", "fewer_releases"),
+    "hellinger_mean": ("smoothed_utility", "draw", "lower_k", "group_levels"),
+    "association_difference": ("smoothed_utility", "more_components", "weight"),
+    "hellinger_projection": ("smoothed_utility", "lower_k", "more_components"),
+    "predictive_ratio": ("weight", "more_components", "lower_k"),
+}
+
+_SHOWN = 3
+
+
+class Standing(StrEnum):
+    """Where a value stands against its target."""
+
+    CLEAR = "clear"
+    NARROW = "narrow"
+    MISSED = "missed"
+    MISSING = "missing"
+    UNTARGETED = "untargeted"
+
+
+def standing(metric: Mapping[str, Any]) -> Standing:
+    """Where a metric stands against its target.
+
+    A target is met narrowly when the interval reaches beyond it or, without an interval, when the
+    value is within a twentieth of it.
+
+    >>> metric = {"value": 91.0, "target": 90, "direction": "higher", "met": True}
+    >>> standing(metric | {"ci": [89.7, 92.2]}), standing(metric | {"ci": [90.1, 91.8]})
+    (<Standing.NARROW: 'narrow'>, <Standing.CLEAR: 'clear'>)
+    >>> standing({"value": None, "target": 90})
+    <Standing.MISSING: 'missing'>
+    """
+    value, target = metric.get("value"), metric.get("target")
+    if value is None:
+        return Standing.MISSING
+    if target is None:
+        return Standing.UNTARGETED
+    sign = -1 if metric.get("direction") == "lower" else 1
+    room = sign * (value - target)
+    met = metric.get("met")
+    if not (room >= 0 if met is None else met):
+        return Standing.MISSED
+    if interval := metric.get("ci"):
+        reached = min(sign * (bound - target) for bound in interval) >= 0
+    else:
+        reached = room > abs(target) / 20
+    return Standing.CLEAR if reached else Standing.NARROW
+
+
+def meaning(words: Words, key: str, metric: Mapping[str, Any]) -> str:
+    """What the value says, in a sentence; empty where there is no value or no such metric.
+
+    >>> meaning(load("en"), "local_cloaking", {"value": 12})
+    'For at least half of the people, 12 or more avatars of others lie closer than their own.'
+    """
+    value, unit, target = metric.get("value"), metric.get("unit"), metric.get("target")
+    if value is None or f"metrics.{key}.means" not in words:
+        return ""
+    complement = words.value(100 - value, unit, None if target is None else 100 - target)
+    text = words(
+        f"metrics.{key}.means", value=words.value(value, unit, target), complement=complement
+    )
+    return text[0].upper() + text[1:]
+
+
+def reading(words: Words, metric: Mapping[str, Any]) -> str:
+    """How the value stands against its target, in a sentence that fits it.
+
+    >>> reading(load("fr"), {"value": 0.31, "target": 0.1, "direction": "lower", "met": False})
+    "La cible (au plus 0,1) n'est pas atteinte."
+    """
+    unit, interval = metric.get("unit"), metric.get("ci")
+    key = f"reading.{standing(metric)}"
+    if standing(metric) is Standing.MISSING and not metric.get("reason"):
+        key += "_unexplained"
+    if standing(metric) is Standing.NARROW and interval:
+        key += "_interval"
+    return words(
+        key,
+        reason=reason(words, metric),
+        target=words.target(metric.get("target"), metric.get("direction"), unit),
+        interval=words.interval(interval, unit),
+    )
+
+
+def reason(words: Words, metric: Mapping[str, Any]) -> str:
+    """Why a metric has no value.
+
+    Results carry their reason in English; those that the catalogue knows are given in ``words``'
+    language, the others as they are.
+
+    >>> reason(load("fr"), {"reason": load("en")("reasons.not_run")})
+    "il n'a pas été demandé."
+    """
+    text = str(metric.get("reason") or "")
+    english = load("en").texts
+    for key, known in english.items():
+        if key.startswith("reasons.") and known.rstrip(".") == text.strip().rstrip("."):
+            return words(key)
+    return text
+
+
+def advice(key: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names of what would improve a metric, most effective first, without what is already done.
+
+    >>> advice("hidden_rate", {"method": "smoothed"})
+    ('raise_k', 'fewer_columns', 'rare_profiles')
+    """
+    done = {
+        "smoothed": parameters.get("method") == "smoothed",
+        "smoothed_utility": parameters.get("method") == "smoothed",
+        "draw": parameters.get("decode") == "draw",
+        "unkeep": parameters.get("keep") == [],
+    }
+    return tuple(name for name in ADVICE.get(key, ()) if not done.get(name, False))[:_SHOWN]
