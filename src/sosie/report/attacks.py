@@ -1,0 +1,306 @@
+"""The attack section: published protocol beside the strongest attacker, all results, curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from sosie.report.figures import Curve, Figure, curve
+from sosie.report.lists import Cell
+from sosie.words import Words
+
+__all__ = ["AttackView", "CurveView", "Result", "Scenario", "attacks"]
+
+_MOST = 50
+_LINES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One attack's result, every text ready."""
+
+    scenario: str
+    estimator: str
+    decision: str
+    components: Cell
+    releases: Cell
+    candidates: Cell
+    rate: Cell
+    interval: str
+    chance: Cell
+    recall: Cell
+    targets: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What an attacker holds, and how far the published protocol and the strongest one go."""
+
+    name: str
+    holds: str
+    question: str
+    article: str
+    published: Result | None
+    strongest: Result | None
+    reading: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class CurveView:
+    """One scenario's rates against the number of releases."""
+
+    id: str
+    title: str
+    alt: str
+    figure: Figure
+    lines: tuple[Curve, ...]
+    releases: tuple[int, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AttackView:
+    """The whole section."""
+
+    settings: str
+    scenarios: tuple[Scenario, ...]
+    complement: Result | None
+    article_complement: str
+    results: tuple[Result, ...]
+    curves: tuple[CurveView, ...]
+    glossary: tuple[tuple[str, str], ...]
+    highest: tuple[str, str] | None
+    """Name of the scenario and rate of the strongest attacker of all."""
+
+
+def attacks(words: Words, attack: Mapping[str, Any]) -> AttackView:
+    """Read ``attack.json``."""
+    results = attack["results"]
+    strongest = attack["strongest"]
+    published = attack.get("published") or {}
+    keys = list(dict.fromkeys([result["scenario"] for result in results] + list(strongest)))
+    scenarios = tuple(
+        _scenario(words, key, results, strongest.get(key), published.get(key)) for key in keys
+    )
+    complement = attack.get("hidden_rate_complement")
+    article = published.get("hidden_rate_complement")
+    best = max(
+        ((key, entry["rate"]) for key, entry in strongest.items() if entry["rate"] is not None),
+        key=lambda item: float(item[1]),
+        default=None,
+    )
+    return AttackView(
+        settings=_settings(words, attack),
+        scenarios=scenarios,
+        complement=None if complement is None else _result(words, complement),
+        article_complement=words.value(article, "%"),
+        results=tuple(_result(words, result) for result in results),
+        curves=tuple(_curves(words, keys, results, published)),
+        glossary=_glossary(words, results),
+        highest=None
+        if best is None
+        else (_scenario_name(words, best[0]), words.value(best[1], "%")),
+    )
+
+
+def _scenario_name(words: Words, key: str) -> str:
+    return words.get(f"attack.scenarios.{key}.name", key)
+
+
+def _settings(words: Words, attack: Mapping[str, Any]) -> str:
+    if any(attack.get(key) is None for key in ("rows", "k", "components")):
+        return ""
+    method, decode = str(attack.get("method", "")), str(attack.get("decode", ""))
+    return words(
+        "attack.settings",
+        rows=words.number(attack["rows"]),
+        k=words.number(attack["k"]),
+        components=words.number(attack["components"]),
+        method=words.get(f"report.methods.{method}", method),
+        decode=words.get(f"report.methods.{decode}", decode),
+    )
+
+
+def _scenario(
+    words: Words,
+    key: str,
+    results: Sequence[Mapping[str, Any]],
+    strongest: Mapping[str, Any] | None,
+    article: float | None,
+) -> Scenario:
+    as_published = [
+        result
+        for result in results
+        if result["scenario"] == key and result["estimator"] == "published"
+    ]
+    fullest = max(
+        as_published,
+        key=lambda result: (result.get("releases") or 0, result["rate"] or 0),
+        default=None,
+    )
+    return Scenario(
+        name=_scenario_name(words, key),
+        holds=words.get(f"attack.scenarios.{key}.holds", ""),
+        question=words.get(f"attack.scenarios.{key}.question", ""),
+        article=words.value(article, "%"),
+        published=None if fullest is None else _result(words, fullest),
+        strongest=None if strongest is None else _result(words, strongest),
+        reading="" if strongest is None else _reading(words, strongest),
+        line="" if strongest is None else _line(words, key, strongest),
+    )
+
+
+def _reading(words: Words, result: Mapping[str, Any]) -> str:
+    rate, chance = result["rate"], result.get("chance")
+    if rate is None:
+        return str(result.get("reason") or "")
+    shown = {"rate": words.value(rate, "%"), "chance": words.value(chance, "%")}
+    if chance is None:
+        return words("attack.reading_untold", **shown)
+    low = (result.get("ci") or [rate])[0]
+    if low <= chance:
+        return words("attack.reading_chance")
+    return words("attack.reading_most" if rate > _MOST else "attack.reading_above", **shown)
+
+
+def _line(words: Words, key: str, result: Mapping[str, Any]) -> str:
+    told = result.get("ci") and result.get("chance") is not None
+    return words(
+        "report.summary.attack_line" if told else "report.summary.attack_line_plain",
+        scenario=_scenario_name(words, key),
+        rate=words.value(result["rate"], "%"),
+        interval=words.interval(result.get("ci"), "%"),
+        chance=words.value(result.get("chance"), "%"),
+    )
+
+
+def _result(words: Words, result: Mapping[str, Any]) -> Result:
+    def number(key: str, unit: str | None = None) -> Cell:
+        return Cell(words.value(result.get(key), unit), result.get(key))
+
+    scenario, estimator, decision = (
+        str(result.get(key, "")) for key in ("scenario", "estimator", "decision")
+    )
+    return Result(
+        scenario=words.get(f"attack.scenarios.{scenario}.short", scenario),
+        estimator=words.get(f"attack.estimators.{estimator}.name", estimator),
+        decision=words.get(f"attack.decisions.{decision}.name", decision),
+        components=number("attack_components"),
+        releases=number("releases"),
+        candidates=number("candidates"),
+        rate=number("rate", "%"),
+        interval=words.interval(result.get("ci"), "%"),
+        chance=number("chance", "%"),
+        recall=number("recall", "%"),
+        targets=number("targets"),
+    )
+
+
+def _glossary(words: Words, results: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
+    entries: dict[str, str] = {}
+    for kind, field in (("estimators", "estimator"), ("decisions", "decision")):
+        for result in results:
+            key = f"attack.{kind}.{result.get(field)}"
+            if f"{key}.name" in words:
+                entries[words(f"{key}.name")] = words(f"{key}.definition")
+    return tuple(entries.items())
+
+
+def _curves(
+    words: Words,
+    keys: Iterable[str],
+    results: Sequence[Mapping[str, Any]],
+    published: Mapping[str, float],
+) -> Iterable[CurveView]:
+    for place, key in enumerate(keys, start=1):
+        mine = [
+            result for result in results if result["scenario"] == key and result["rate"] is not None
+        ]
+        lines = _lines(words, [result for result in mine if result.get("releases")])
+        if lines:
+            levels = list(_levels(words, mine, published.get(key)))
+            yield _curve_view(words, f"curve-{place}", key, lines, levels, mine)
+
+
+def _lines(words: Words, results: list[Mapping[str, Any]]) -> tuple[Curve, ...]:
+    def family(result: Mapping[str, Any]) -> tuple[str, str, str]:
+        fields = ("estimator", "decision", "attack_components")
+        return tuple(str(result.get(name)) for name in fields)  # type: ignore[return-value]
+
+    found = []
+    for _, members in groupby(sorted(results, key=family), key=family):
+        points = sorted(members, key=lambda result: result["releases"])
+        if len({point["releases"] for point in points}) < 2:
+            continue
+        first = _result(words, points[0])
+        label = first.estimator
+        if points[0].get("attack_components") is not None:
+            label = words("attack.with_components", estimator=label, n=first.components.text)
+        found.append(
+            Curve(
+                label,
+                tuple(point["releases"] for point in points),
+                tuple(point["rate"] for point in points),
+                tuple(tuple(point["ci"]) if point.get("ci") else None for point in points),
+                published=points[0]["estimator"] == "published",
+            )
+        )
+    # The published protocol first, then the strongest: a figure of twenty lines says nothing.
+    found.sort(key=lambda line: (not line.published, -max(line.rates)))
+    return tuple(found[:_LINES])
+
+
+def _levels(
+    words: Words, results: Iterable[Mapping[str, Any]], article: float | None
+) -> Iterable[tuple[str, float]]:
+    without: dict[str, float] = {}
+    chance = None
+    for result in results:
+        chance = result.get("chance") if chance is None else chance
+        if result.get("releases") == 0:
+            name = _result(words, result).estimator
+            without[name] = max(without.get(name, 0.0), result["rate"])
+    if chance is not None:
+        yield words("attack.chance"), chance
+    if article is not None:
+        yield words("attack.article"), article
+    for name, rate in without.items():
+        yield words("attack.no_release", estimator=name), rate
+
+
+def _curve_view(
+    words: Words,
+    identifier: str,
+    key: str,
+    lines: tuple[Curve, ...],
+    levels: list[tuple[str, float]],
+    results: list[Mapping[str, Any]],
+) -> CurveView:
+    name = _scenario_name(words, key)
+    releases = tuple(sorted({release for line in lines for release in line.releases}))
+    rows = []
+    for line in lines:
+        known = dict(zip(line.releases, line.rates, strict=True))
+        cells = tuple(words.value(known.get(release), "%") for release in releases)
+        rows.append((line.label, cells))
+    highest = max(result["rate"] for result in results)
+    chance = next(
+        (result["chance"] for result in results if result.get("chance") is not None), None
+    )
+    return CurveView(
+        id=identifier,
+        title=words("attack.curve", scenario=name),
+        alt=words(
+            "attack.curve_alt",
+            scenario=name,
+            rate=words.value(highest, "%"),
+            chance=words.value(chance, "%"),
+        ),
+        figure=curve(words, lines, levels),
+        lines=lines,
+        releases=releases,
+        rows=tuple(rows),
+    )

@@ -1,0 +1,177 @@
+"""What a reader takes away: what was done, what remains, the limits, the next steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sosie.report.attacks import AttackView
+from sosie.report.columns import ColumnsView
+from sosie.report.lists import listed
+from sosie.report.metrics import CRITERIA, CriterionView
+from sosie.words import Words
+from sosie.words.readings import Standing
+
+__all__ = ["Step", "done", "limits", "next_steps", "remains"]
+
+_MOST_ADVICE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something to do, with its details."""
+
+    text: str
+    details: tuple[str, ...] = ()
+
+
+def done(
+    words: Words,
+    run: Mapping[str, Any],
+    criteria: Sequence[CriterionView],
+    attack: AttackView | None,
+) -> tuple[str, ...]:
+    """What was done, as paragraphs."""
+    data, parameters = run["data"], run["parameters"]
+    shown = {
+        "name": data["name"],
+        "rows": words.number(data["rows"]),
+        "columns": words.number(data["columns"]),
+    }
+    return (
+        " ".join(_generation(words, parameters, shown)),
+        " ".join(_choices(words, parameters)),
+        " ".join(_measures(words, criteria, attack)),
+    )
+
+
+def _generation(
+    words: Words, parameters: Mapping[str, Any], shown: Mapping[str, str]
+) -> Iterable[str]:
+    if parameters.get("k") is None or parameters.get("components") is None:
+        yield words("report.summary.done_given", **shown)
+        return
+    yield words(
+        "report.summary.done_avatars",
+        k=words.number(parameters["k"]),
+        components=words.number(parameters["components"]),
+        **shown,
+    )
+    key = f"report.summary.done_{parameters.get('method')}"
+    if key in words:
+        yield words(key)
+
+
+def _choices(words: Words, parameters: Mapping[str, Any]) -> Iterable[str]:
+    least = parameters.get("min_level_count")
+    if least is not None and least > 1:
+        yield words("report.summary.done_levels", n=words.number(least))
+    for key in ("keep", "drop", "id"):
+        if parameters.get(key):
+            yield words(f"report.summary.done_{key}", names=listed(words, parameters[key]))
+
+
+def _measures(
+    words: Words, criteria: Sequence[CriterionView], attack: AttackView | None
+) -> Iterable[str]:
+    measured = sum(
+        metric.standing is not Standing.MISSING
+        for criterion in criteria
+        for metric in criterion.metrics
+    )
+    if measured:
+        yield words.count("report.summary.done_metrics", measured)
+    if attack is None or not attack.results:
+        yield words("report.summary.done_attacks_none")
+    else:
+        yield words.count("report.summary.done_attacks", len(attack.results))
+
+
+def remains(
+    words: Words,
+    criteria: Sequence[CriterionView],
+    columns: ColumnsView,
+    attack: AttackView | None,
+) -> tuple[str, ...]:
+    """What remains: targets missed, what is not known, what the strongest attacker does."""
+    lines = []
+    for standing, key in ((Standing.MISSED, "missed"), (Standing.MISSING, "uncomputed")):
+        if names := _names(criteria, standing):
+            lines.append(words(f"report.summary.remains_{key}", names=listed(words, names)))
+    if columns.below:
+        names_below = listed(words, columns.below, most=3)
+        lines.append(
+            words.count("report.summary.remains_columns", len(columns.below), names=names_below)
+        )
+    if unmeasured := _unmeasured(criteria):
+        names_unmeasured = listed(words, unmeasured)
+        lines.append(words("report.summary.remains_criterion", names=names_unmeasured))
+    if attack is not None and attack.highest is not None:
+        scenario, rate = attack.highest
+        lines.append(words("report.summary.remains_attack", scenario=scenario, rate=rate))
+    return (*lines, words("report.summary.remains_judgement"))
+
+
+def limits(
+    words: Words,
+    audit: Mapping[str, Any],
+    criteria: Sequence[CriterionView],
+    attack: AttackView | None,
+) -> tuple[str, ...]:
+    """What was not measured in this run, then what no run measures."""
+    lines = [words("report.limits.criterion", criterion=name) for name in _unmeasured(criteria)]
+    lines += [
+        words("report.limits.metric", metric=metric.name, reason=metric.reading)
+        for criterion in criteria
+        for metric in criterion.of(Standing.MISSING)
+    ]
+    lines.append(words("report.limits.no_attack" if attack is None else "report.limits.attack"))
+    if not audit.get("holdout"):
+        lines.append(words("report.limits.no_holdout"))
+    always = ("release", "average", "rows", "thresholds", "utility", "status")
+    return (*lines, *(words(f"report.limits.{key}") for key in always))
+
+
+def next_steps(
+    words: Words,
+    audit: Mapping[str, Any],
+    criteria: Sequence[CriterionView],
+    columns: ColumnsView,
+    attack: AttackView | None,
+) -> tuple[Step, ...]:
+    """What to do now, in order."""
+    steps = []
+    missed = [metric for criterion in criteria for metric in criterion.of(Standing.MISSED)]
+    if missed:
+        steps.append(Step(words("report.next.improve"), _best_advice(words, missed)))
+    if columns.below:
+        steps.append(Step(words("report.next.columns")))
+    if attack is None:
+        steps.append(Step(words("report.next.attack")))
+    if not audit.get("holdout"):
+        steps.append(Step(words("report.next.holdout")))
+    always = ("private", "releases", "pia")
+    return (*steps, *(Step(words(f"report.next.{key}")) for key in always))
+
+
+def _best_advice(words: Words, missed: Iterable[Any]) -> tuple[str, ...]:
+    """Advice of the metrics missed: what serves most of them first, then the most effective."""
+    ranks: dict[str, list[int]] = {}
+    for metric in missed:
+        for rank, key in enumerate(metric.advice_keys):
+            ranks.setdefault(key, []).append(rank)
+    best = sorted(ranks, key=lambda key: (-len(ranks[key]), min(ranks[key])))
+    return tuple(words(f"advice.{key}") for key in best[:_MOST_ADVICE])
+
+
+def _names(criteria: Iterable[CriterionView], standing: Standing) -> list[str]:
+    return [metric.name for criterion in criteria for metric in criterion.of(standing)]
+
+
+def _unmeasured(criteria: Iterable[CriterionView]) -> list[str]:
+    return [
+        criterion.name
+        for criterion in criteria
+        if criterion.key in CRITERIA and not criterion.metrics
+    ]

@@ -1,0 +1,66 @@
+"""What was measured and how: the data, the version, the parameters. Never the seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sosie.report.lists import listed
+from sosie.words import Words
+
+__all__ = ["IdentityView", "identity"]
+
+_NUMBERS = ("k", "components", "min_level_count", "augment", "releases")
+_NAMES = ("keep", "drop", "id")
+_WAYS = ("method", "decode")
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityView:
+    """Facts and parameters as labels and texts; ``warnings`` are texts of the run and audit."""
+
+    facts: tuple[tuple[str, str, str], ...]
+    sha256: str
+    parameters: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...]
+
+
+def identity(words: Words, run: Mapping[str, Any], audit: Mapping[str, Any]) -> IdentityView:
+    """Read ``run.json`` and the notes of ``audit.json``; unknown parameters are left out."""
+    data = run["data"]
+    facts = (
+        ("data", data["name"]),
+        ("rows", words.number(data["rows"])),
+        ("columns", words.number(data["columns"])),
+        ("version", run["version"]),
+        ("created", words.date(run["created"])),
+    )
+    return IdentityView(
+        facts=tuple((key, words(f"report.identity.{key}"), text) for key, text in facts),
+        sha256=data["sha256"],
+        parameters=tuple(
+            (words(f"report.parameters.{key}"), text)
+            for key, text in _parameters(words, run["parameters"])
+        ),
+        warnings=tuple(
+            dict.fromkeys(str(note) for note in [*run["warnings"], *audit.get("notes", ())])
+        ),
+    )
+
+
+def _parameters(words: Words, parameters: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    for key in _WAYS:
+        if key in parameters:
+            yield key, words.get(f"report.methods.{parameters[key]}", str(parameters[key]))
+    for key in _NUMBERS:
+        if parameters.get(key) is not None:
+            yield key, words.value(parameters[key])
+    for key in _NAMES:
+        if parameters.get(key):
+            yield key, listed(words, parameters[key], most=20)
+    if parameters.get("linked"):
+        yield "linked", "; ".join(listed(words, group, most=20) for group in parameters["linked"])
+    if parameters.get("weights"):
+        weights = parameters["weights"].items()
+        yield "weights", ", ".join(f"{name} × {words.value(weight)}" for name, weight in weights)

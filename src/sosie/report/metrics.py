@@ -1,0 +1,189 @@
+"""Metrics by criterion: figures, intervals, targets, readings and advice, ready to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sosie.report.lists import listed
+from sosie.words import Words
+from sosie.words.readings import Standing, advice, meaning, reading, standing
+
+__all__ = ["Bar", "CriterionView", "MetricView", "criteria"]
+
+CRITERIA = ("singling_out", "linkability", "inference")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A percent on a line from 0 to 100: all positions in percent of the line."""
+
+    value: float
+    target: float | None
+    low: float | None
+    width: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricView:
+    """One metric, every text ready; ``interval`` is empty where there is none."""
+
+    key: str
+    place: int
+    name: str
+    unit: str
+    value: str
+    interval: str
+    control: str
+    target: str
+    standing: Standing
+    result: str
+    meaning: str
+    reading: str
+    definition: str
+    direction: str
+    advice: tuple[str, ...]
+    advice_keys: tuple[str, ...]
+    bar: Bar | None
+    controlled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionView:
+    """One criterion: its metrics and its verdict in sentences.
+
+    ``standing`` is that of its worst metric, None where nothing was measured.
+    """
+
+    key: str
+    name: str
+    definition: str
+    metrics: tuple[MetricView, ...]
+    standing: Standing | None
+    result: str
+    verdict: tuple[str, ...]
+
+    def of(self, *standings: Standing) -> tuple[MetricView, ...]:
+        """Metrics that stand so."""
+        return tuple(metric for metric in self.metrics if metric.standing in standings)
+
+
+def criteria(
+    words: Words, audit: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> tuple[CriterionView, ...]:
+    """The three criteria, measured or not, then membership and utility where measured."""
+    groups: dict[str, list[MetricView]] = {key: [] for key in CRITERIA}
+    privacy, utility = audit["privacy"], audit["utility"]
+    for place, (key, metric) in enumerate([*privacy.items(), *utility.items()], start=1):
+        criterion = "utility" if place > len(privacy) else metric.get("criterion") or CRITERIA[0]
+        view = _metric(words, key, place, metric, parameters)
+        groups.setdefault(str(criterion), []).append(view)
+    return tuple(_criterion(words, key, metrics) for key, metrics in groups.items())
+
+
+def _criterion(words: Words, key: str, metrics: list[MetricView]) -> CriterionView:
+    worst = _worst(metric.standing for metric in metrics)
+    return CriterionView(
+        key=key,
+        name=words.get(f"criteria.{key}.name", key),
+        definition=words.get(f"criteria.{key}.definition", ""),
+        metrics=tuple(metrics),
+        standing=worst,
+        result=words(f"verdict.{worst or 'unmeasured'}"),
+        verdict=_verdict(words, metrics),
+    )
+
+
+def _worst(standings: Iterable[Standing]) -> Standing | None:
+    order = (
+        Standing.MISSED,
+        Standing.NARROW,
+        Standing.CLEAR,
+        Standing.UNTARGETED,
+        Standing.MISSING,
+    )
+    return min(standings, key=order.index, default=None)
+
+
+def _verdict(words: Words, metrics: list[MetricView]) -> tuple[str, ...]:
+    if not metrics:
+        return ()
+
+    def names(wanted: Standing) -> list[str]:
+        return [metric.name for metric in metrics if metric.standing is wanted]
+
+    missed, narrow = names(Standing.MISSED), names(Standing.NARROW)
+    judged = len(missed) + len(narrow) + len(names(Standing.CLEAR))
+    sentences = []
+    if missed and judged == 1:
+        sentences.append(words("verdict.names_missed_only", names=listed(words, missed)))
+    elif missed:
+        key = "verdict.names_missed_one" if len(missed) == 1 else "verdict.names_missed_many"
+        sentences.append(words(key, missed=len(missed), n=judged, names=listed(words, missed)))
+    elif judged:
+        sentences.append(words.count("verdict.names_met", judged))
+    for key, some in (
+        ("narrow", narrow),
+        ("untargeted", names(Standing.UNTARGETED)),
+        ("missing", names(Standing.MISSING)),
+    ):
+        if some:
+            sentences.append(words(f"verdict.names_{key}", names=listed(words, some)))
+    return tuple(sentences)
+
+
+def _metric(
+    words: Words, key: str, place: int, metric: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> MetricView:
+    where = standing(metric)
+    unit, target = metric.get("unit"), metric.get("target")
+    control = metric.get("control")
+    says = meaning(words, key, metric)
+    worst = metric.get("columns")
+    if says and worst and f"metrics.{key}.means_column" in words:
+        says = words(
+            f"metrics.{key}.means_column",
+            value=words.value(metric["value"], unit, target),
+            column=worst[0]["column"],
+        )
+    if says and control is not None:
+        says += " " + words("reading.control", control=words.value(control, unit))
+    keys = () if where is Standing.MISSING else advice(key, parameters)
+    return MetricView(
+        key=key,
+        place=place,
+        name=words.get(f"metrics.{key}.name", key),
+        unit=words.get(f"metrics.{key}.unit", ""),
+        value=words.value(metric["value"], unit, target),
+        interval=words.interval(metric["ci"], unit) if metric.get("ci") else "",
+        control=words.value(control, unit),
+        target=words.target(target, metric.get("direction"), unit),
+        standing=where,
+        result=words(f"standing.{where}"),
+        meaning=says,
+        reading=reading(words, metric),
+        definition=words.get(f"metrics.{key}.definition", ""),
+        direction=words.get(f"metrics.{key}.direction", ""),
+        advice=tuple(words(f"advice.{name}") for name in keys),
+        advice_keys=keys,
+        bar=_bar(metric),
+        controlled=control is not None,
+    )
+
+
+def _bar(metric: Mapping[str, Any]) -> Bar | None:
+    value = metric["value"]
+    if metric.get("unit") != "%" or value is None:
+        return None
+    low, high = metric.get("ci") or (None, None)
+    return Bar(
+        value=_clamp(value),
+        target=None if metric.get("target") is None else _clamp(metric["target"]),
+        low=None if low is None else _clamp(low),
+        width=None if low is None or high is None else _clamp(high) - _clamp(low),
+    )
+
+
+def _clamp(percent: float) -> float:
+    return round(min(max(percent, 0.0), 100.0), 2)

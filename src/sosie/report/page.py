@@ -1,0 +1,151 @@
+"""The page: every section's texts and figures put together, then rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from sosie.report.attacks import attacks
+from sosie.report.columns import columns
+from sosie.report.conclusions import done, limits, next_steps, remains
+from sosie.report.embedding import (
+    content_policy,
+    json_script,
+    plotly,
+    script_policy,
+    template_text,
+)
+from sosie.report.figures import template
+from sosie.report.identity import identity
+from sosie.report.metrics import criteria
+from sosie.report.pictures import distributions, plane
+from sosie.words import Words, load
+
+__all__ = ["build"]
+
+CHAPTERS = (
+    "identity",
+    "summary",
+    "metrics",
+    "columns",
+    "projection",
+    "distributions",
+    "attacks",
+    "limits",
+    "next",
+)
+
+
+def build(
+    run: Mapping[str, Any],
+    audit: Mapping[str, Any],
+    attack: Mapping[str, Any] | None = None,
+    lang: str = "en",
+) -> str:
+    """HTML text of the report on a run.
+
+    Parameters
+    ----------
+    run, audit, attack
+        What ``run.json``, ``audit.json`` and ``attack.json`` say; :func:`read_folder` reads and
+        checks them. Any of their texts may hold any character: all are shown as text.
+    lang
+        ``"en"`` or ``"fr"``.
+
+    Returns
+    -------
+    str
+        One self-contained page: it loads nothing and opens offline. The same arguments give the
+        same text.
+
+    Raises
+    ------
+    InputError
+        There are no words for ``lang``.
+    """
+    words = load(lang)
+    views = _views(words, run, audit, attack)
+    figures = {view.id: view.figure for view in views["distributions"]}
+    if views["plane"] is not None:
+        figures["projection"] = views["plane"].figure
+    if views["attack"] is not None:
+        figures |= {view.id: view.figure for view in views["attack"].curves}
+    script = template_text("report.js")
+    bundle = plotly()
+    page = (
+        _environment(words)
+        .get_template("report.html")
+        .render(
+            **views,
+            words=words,
+            policy=content_policy(script_policy(script.encode()), bundle.policy),
+            style=Markup(template_text("report.css")),  # noqa: S704 - a file of this package
+            script=Markup(script),  # noqa: S704 - a file of this package
+            plotly=bundle.packed,
+            figures=json_script(
+                {"template": template(words), "locale": _locale(words), "figures": figures}
+            ),
+        )
+    )
+    # A lone surrogate, which JSON can carry, has no place in a file.
+    return page.lstrip().encode("utf-8", "replace").decode("utf-8")
+
+
+def _views(
+    words: Words,
+    run: Mapping[str, Any],
+    audit: Mapping[str, Any],
+    attack: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    by_criterion = criteria(words, audit, run["parameters"])
+    ranking = columns(words, run, audit)
+    laboratory = None if attack is None else attacks(words, attack)
+    return {
+        "title": words("report.title", name=run["data"]["name"]),
+        "version": run["version"],
+        "k": run["parameters"].get("k"),
+        "chapters": tuple(
+            (key, words(f"report.{key}.heading"))
+            for key in CHAPTERS
+            if key != "attacks" or laboratory is not None
+        ),
+        "identity": identity(words, run, audit),
+        "criteria": by_criterion,
+        "measured": any(criterion.metrics for criterion in by_criterion),
+        "controlled": any(
+            metric.controlled for criterion in by_criterion for metric in criterion.metrics
+        ),
+        "done": done(words, run, by_criterion, laboratory),
+        "remains": remains(words, by_criterion, ranking, laboratory),
+        "columns": ranking,
+        "plane": plane(words, run),
+        "distributions": distributions(words, run),
+        "attack": laboratory,
+        "limits": limits(words, audit, by_criterion, laboratory),
+        "next_steps": next_steps(words, audit, by_criterion, ranking, laboratory),
+    }
+
+
+def _environment(words: Words) -> Environment:
+    environment = Environment(
+        loader=PackageLoader("sosie.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["_"] = words
+    return environment
+
+
+def _locale(words: Words) -> dict[str, Any]:
+    return {
+        "name": words.language,
+        "format": {
+            "months": words.items("format.months"),
+            "shortMonths": words.items("format.short_months"),
+        },
+    }
