@@ -139,13 +139,13 @@ class NeighbourIndex:
         distances, groups = distances.reshape(len(queries), ask), groups.reshape(len(queries), ask)
         if ask > k:
             for i in np.flatnonzero(distances[:, k - 1] == distances[:, k]):
-                inside = self._tree.query_ball_point(queries[i], distances[i, k - 1] * (1 + 1e-12))
-                away = np.sqrt(np.square(self._tree.data[inside] - queries[i]).sum(axis=1)).round(
-                    12
-                )
+                reach = float(distances[i, k - 1]) or 1.0
+                inside = self._tree.query_ball_point(queries[i], reach * (1 + 1e-12))
+                away = np.sqrt(np.square(self._tree.data[inside] - queries[i]).sum(axis=1))
+                away = (away / reach).round(12) * reach  # equal but for roundoff is equal
                 best = np.lexsort([inside, away])[:k]
                 groups[i, :k] = np.asarray(inside)[best]
-                distances[i, :k] = np.minimum(away[best], distances[i, k - 1])
+                distances[i, :k] = away[best]
         distances, groups = distances[:, :k], groups[:, :k]
         ties = (np.diff(distances, axis=1) == 0).any(axis=1)
         if ties.any():
