@@ -208,11 +208,12 @@ def mixture_of(
 
     def score(part: slice) -> None:
         for i in range(part.start, part.stop):
-            scores, states[i] = _state(scored[i], smoothed, min_level_count)
+            # An extreme is no one's own where k share it, whatever levels may be drawn.
+            scores, states[i] = _state(scored[i], smoothed, max(min_level_count, len(rows)))
             plain = np.nan_to_num(scored[i].values, nan=0.0) if scores is None else scores.scores
             values[:, i], back[i] = plain[order], _slim(scores)
 
-    each_part(score, len(scored), 1, threads)
+    each_part(score, len(scored), 1, threads if len(order) > BLOCK else 1)
     numbers: list[Scored] = []
     for i, (column, state) in enumerate(zip(scored, states, strict=True)):
         if state is not None:
