@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _HOME = {
     "FAMD": "famd",
     "Avatarizer": "avatars",
+    "audit": "audit",
     "Roles": "table",
     "Table": "table",
 }
