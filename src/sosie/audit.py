@@ -3,20 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import partial
+from typing import Any
 
 from sosie.comparison import Comparison
+from sosie.context import Context
 from sosie.errors import InputError
-from sosie.privacy import singling_out
+from sosie.privacy import inference, linkability, membership, singling_out
 from sosie.results import Audit, Definition, Metric, Metrics
 from sosie.table import Roles
+from sosie.utility import associations, distributions, prediction, projection
 
-__all__ = ["DEFINITIONS", "audit", "measured"]
+__all__ = ["DEFINITIONS", "audit"]
 
-DEFINITIONS: tuple[Definition, ...] = singling_out.DEFINITIONS
+_MODULES = (
+    singling_out,
+    linkability,
+    inference,
+    membership,
+    distributions,
+    associations,
+    projection,
+    prediction,
+)
+
+DEFINITIONS: tuple[Definition, ...] = tuple(
+    definition for module in _MODULES for definition in module.DEFINITIONS
+)
 """Every metric, in the order in which they are shown."""
 
-Measure = Callable[[Comparison], Metric]
+MEASURES: Mapping[str, Callable[..., Metric]] = {
+    definition.key: getattr(module, definition.key)
+    for module in _MODULES
+    for definition in module.DEFINITIONS
+}
+"""The function of each metric."""
 
 
 def audit(
@@ -32,6 +52,10 @@ def audit(
     date: Mapping[Hashable, str | None] | None = None,
     components: int = 5,
     k: int = 5,
+    known: Sequence[Hashable] | None = None,
+    secrets: Sequence[Hashable] | None = None,
+    outcomes: Sequence[Hashable] | None = None,
+    context: Context | None = None,
     targets: Mapping[str, float | None] | None = None,
     metrics: Sequence[str] | None = None,
     threads: int = -1,
@@ -49,12 +73,18 @@ def audit(
     aligned : row i of the avatars is the avatar of row i of the originals (with N avatars
         a person, N whole tables one after the other).
     holdout : people who had no part in making the avatars, for the controls.
-    roles : instead of `drop`, `categorical`, `numeric` and `date`: see `Roles`.
+    roles : instead of `drop`, `categorical`, `numeric` and `date`: see `Roles`. Kept
+        columns are compared like all others, identifiers are left out.
     drop : columns to leave out; they may be absent from the avatars.
     categorical, numeric, date : columns whose type is forced.
     components : dimensions of the latent space.
     k : a level carried by fewer people is rare.
-    targets : metric -> target, instead of the default; None for no target.
+    known : columns that an attacker knows, for the correlation protection rate,
+        linkability and inference; see there for the defaults.
+    secrets : columns that an attacker guesses; by default each in turn.
+    outcomes : columns that models predict; by default each in turn.
+    context : what sets the targets; see `Context`.
+    targets : metric -> target, above those of the context; None for no target.
     metrics : keys of those to compute; by default all.
     threads : -1 for all. No result depends on it.
     progress : called with the key of each metric before it is computed.
@@ -62,7 +92,7 @@ def audit(
     Raises
     ------
     InputError
-        The tables can't be compared, or a metric is unknown.
+        The tables can't be compared, or a metric or a column is unknown.
 
     Examples
     --------
@@ -78,6 +108,10 @@ def audit(
         numeric=tuple(numeric),
         date=dict(date or {}),
     )
+    judge = context or Context.of()
+    goals = {definition.key: definition.target for definition in DEFINITIONS}
+    _check_keys([*(metrics or ()), *judge.targets, *(targets or {})], goals)
+    goals |= {**judge.targets, **(targets or {})}
     comparison = Comparison.of(
         originals,
         avatars,
@@ -87,69 +121,55 @@ def audit(
         components=components,
         threads=threads,
     )
-    return measured(comparison, k=k, targets=targets, metrics=metrics, progress=progress)
-
-
-def measured(
-    comparison: Comparison,
-    *,
-    k: int = 5,
-    targets: Mapping[str, float | None] | None = None,
-    metrics: Sequence[str] | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> Audit:
-    """`audit` of tables that are already compared; the parameters are its own."""
-    wanted = _chosen(metrics, targets or {})
-    goals = {d.key: d.target for d in DEFINITIONS} | dict(targets or {})
-    measures = _measures(goals, k)
+    _check_columns(comparison, known, secrets, outcomes)
+    options: dict[str, dict[str, Any]] = {
+        "rare_values": {"k": max(k, 2)},
+        "correlation_protection_rate": {"known": known},
+        "linkability": {"known": known},
+        "inference": {"known": known, "secrets": secrets},
+        "predictive_ratio": {"outcomes": outcomes},
+    }
     found = []
     for definition in DEFINITIONS:
-        if definition.key in wanted:
+        key = definition.key
+        if metrics is None or key in metrics:
             if progress is not None:
-                progress(definition.key)
-            found.append(_measured(definition, measures[definition.key], comparison, goals))
+                progress(key)
+            found.append(_measured(definition, comparison, goals[key], options.get(key, {})))
     return Audit(
         rows=len(comparison),
         columns=len(comparison.originals.columns),
-        aligned=comparison.aligned,
+        aligned=aligned,
         privacy=Metrics(metric for metric in found if metric.criterion != "utility"),
         utility=Metrics(metric for metric in found if metric.criterion == "utility"),
         avatars=len(comparison.avatars),
         holdout=None if comparison.holdout is None else len(comparison.holdout),
-        components=comparison.components,
+        components=components,
+        context=judge.to_dict() | {"targets": {**judge.targets, **(targets or {})}},
         notes=comparison.notes,
     )
 
 
-def _measures(goals: Mapping[str, float | None], k: int) -> dict[str, Measure]:
-    """Each metric as a function of the comparison alone."""
-    measures: dict[str, Measure] = {
-        key: partial(getattr(module, key), target=goals[key])
-        for module in (singling_out,)
-        for key in (definition.key for definition in module.DEFINITIONS)
-    }
-    measures["rare_values"] = partial(
-        singling_out.rare_values, k=max(k, 2), target=goals["rare_values"]
-    )
-    return measures
-
-
 def _measured(
     definition: Definition,
-    measure: Measure,
     comparison: Comparison,
-    goals: Mapping[str, float | None],
+    target: float | None,
+    options: Mapping[str, Any],
 ) -> Metric:
     """The metric, or why these tables do not allow it."""
     try:
-        return measure(comparison)
+        return MEASURES[definition.key](comparison, target=target, **options)
     except InputError as error:
-        return definition.unavailable(str(error), target=goals[definition.key])
+        return definition.unavailable(str(error), target=target)
 
 
-def _chosen(metrics: Sequence[str] | None, targets: Mapping[str, float | None]) -> set[str]:
-    known = [definition.key for definition in DEFINITIONS]
-    for key in [*(metrics or ()), *targets]:
+def _check_keys(keys: Sequence[str], known: Mapping[str, float | None]) -> None:
+    for key in keys:
         if key not in known:
             raise InputError(f"there is no metric {key!r}; there are {', '.join(known)}")
-    return set(known if metrics is None else metrics)
+
+
+def _check_columns(comparison: Comparison, *groups: Sequence[Hashable] | None) -> None:
+    for name in (name for group in groups for name in group or ()):
+        if name not in comparison.originals.names:
+            raise InputError(f"there is no column {name!r} to compare")

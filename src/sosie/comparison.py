@@ -14,12 +14,12 @@ from typing import Any, Self
 import numpy as np
 
 from sosie.errors import InputError
-from sosie.famd import FAMD
+from sosie.famd import FAMD, CrossProduct, Layout
 from sosie.frames import Floats, Ints
 from sosie.neighbours import NeighbourIndex
 from sosie.table import Levels, Roles, Table
 
-__all__ = ["TIE", "Comparison", "Crowd", "compared", "crowd", "encoded", "projected"]
+__all__ = ["TIE", "Comparison", "Crowd", "compared", "crowd", "encoded"]
 
 TIE = 1e-9
 """Distances that differ by less than this share of themselves are tied."""
@@ -176,9 +176,25 @@ class Comparison:
         return len(self.avatars) // len(self.originals)
 
     @cached_property
+    def product(self) -> CrossProduct:
+        """All that any latent space needs to know of the originals; one pass."""
+        layout = Layout.of(self.originals, self.originals.roles.weights)
+        return CrossProduct(layout).add(self.originals)
+
+    @cached_property
     def famd(self) -> FAMD:
         """The latent space, fitted on the originals."""
-        return FAMD.fit(self.originals, self.components, self.originals.roles.weights)
+        return FAMD.solve(self.product, self.components)
+
+    def space(self, names: Sequence[Hashable]) -> FAMD:
+        """The latent space of some columns, fitted on the originals without another pass.
+
+        Raises
+        ------
+        InputError
+            None of them varies.
+        """
+        return FAMD.solve(_part(self.product, names), self.components)
 
     @cached_property
     def original_points(self) -> Floats:
@@ -245,9 +261,30 @@ def compared(originals: object, avatars: object | None, **options: Any) -> Compa
     return Comparison.of(originals, avatars, **options)
 
 
-def projected(table: Table, names: Sequence[Hashable], components: int) -> FAMD:
-    """The latent space of some columns of a table."""
-    return FAMD.fit(table.select(names), components, table.roles.weights)
+def _part(product: CrossProduct, names: Sequence[Hashable]) -> CrossProduct:
+    """The cross-product of some columns, out of that of all."""
+    whole, wanted = product.layout, set(names)
+    numbers = [i for i, name in enumerate(whole.names) if name in wanted]
+    places, blocks, start = [0, *(1 + i for i in numbers)], [], 1 + len(numbers)
+    for block in whole.blocks:
+        if block.name in wanted:
+            places.extend(range(block.start, block.start + block.size))
+            blocks.append(replace(block, start=start))
+            start += block.size
+    part = CrossProduct(
+        Layout(
+            names=tuple(whole.names[i] for i in numbers),
+            centre=whole.centre[numbers],
+            scale=whole.scale[numbers],
+            weights=whole.weights[numbers],
+            blocks=tuple(blocks),
+        )
+    )
+    total = product.total
+    if product.dense:
+        return part.restore(total[np.ix_(places, places)])
+    some = total[places][:, places]
+    return part.restore(some.toarray() if part.dense else some)
 
 
 def encoded(originals: object, roles: Roles | None = None) -> Table:

@@ -1,4 +1,4 @@
-"""Intervals of a rate seen in n trials, and of a median.
+"""Intervals of a rate seen in n trials, of a rate above a control, and of a median.
 
 Shares in 0..1 everywhere, in and out. Wilson for display, Clopper-Pearson for the bound
 that a risk is compared with.
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sosie.errors import InputError
 
-__all__ = ["clopper_pearson_upper", "median_interval", "wilson"]
+__all__ = ["above_control", "clopper_pearson_upper", "median_interval", "wilson"]
 
 
 def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]:
@@ -82,6 +82,51 @@ def clopper_pearson_upper(successes: float, n: int, level: float = 0.95) -> floa
 
     _check(successes, n, level)
     return 1.0 if successes == n else float(betaincinv(successes + 1, n - successes, level))
+
+
+def above_control(
+    successes: float, n: int, control: float, m: int, level: float = 0.95
+) -> tuple[float, tuple[float, float]]:
+    """Risk above a control, ``r = (a - c) / (1 - c)``, and its interval ``(low, high)``.
+
+    `a` is the attack's success rate and `c` the control's. ``1 - r`` is the ratio of two
+    shares, ``(1 - a) / (1 - c)``, whose interval is put together from their two Wilson
+    intervals (MOVER-R). Negative where the control does better.
+
+    Parameters
+    ----------
+    successes, control : hits of the attack and of the control; may be fractions.
+    n, m : their trials, at least 1.
+    level : confidence, between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        Arguments out of range, or a control that is always right, above which nothing is.
+
+    Examples
+    --------
+    >>> risk, (low, high) = above_control(300, 1000, 100, 1000)
+    >>> round(risk, 4), round(low, 4), round(high, 4)
+    (0.2222, 0.1866, 0.2575)
+
+    Notes
+    -----
+    Sources: Giomi et al., PETS 2023, for the risk; Newcombe, R. G. (2016), Statistical
+    Methods in Medical Research 25(5), for the interval.
+    """
+    low, high = wilson(successes, n, level)
+    control_low, control_high = wilson(control, m, level)
+    if control == m:
+        raise InputError("the control is always right, so that nothing can be above it")
+    p, q = 1 - successes / n, 1 - control / m
+    p_low, p_high = 1 - high, 1 - low
+    q_low, q_high = 1 - control_high, 1 - control_low
+    down = sqrt(max(0.0, (p * q) ** 2 - p_low * q_high * (2 * p - p_low) * (2 * q - q_high)))
+    up = sqrt(max(0.0, (p * q) ** 2 - p_high * q_low * (2 * p - p_high) * (2 * q - q_low)))
+    least = (p * q - down) / (q_high * (2 * q - q_high))
+    most = (p * q + up) / (q_low * (2 * q - q_low))
+    return 1 - p / q, (1 - most, 1 - least)
 
 
 def median_interval(values: NDArray[Any], level: float = 0.95) -> tuple[float, float] | None:

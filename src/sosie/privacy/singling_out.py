@@ -20,7 +20,6 @@ from sosie.comparison import (
     compared,
     crowd,
     encoded,
-    projected,
 )
 from sosie.errors import InputError
 from sosie.frames import Floats, Ints, Mask
@@ -471,11 +470,11 @@ def categorical_hidden_rate(
     names = _categories(comparison.originals, columns)
     if not names:
         return CATEGORICAL.unavailable(NO_CATEGORIES, target=target)
-    if not any(_varies(comparison.originals.column(name)) for name in names):
+    if all(len(column.labels) < 2 for column in comparison.originals.select(names).levels):
         return CATEGORICAL.unavailable("none of the categories varies.", target=target)
-    famd = projected(comparison.originals, names, comparison.components)
+    famd = comparison.space(names)
     people, made = (
-        NeighbourIndex(famd.transform(table.select(names)), comparison.threads)
+        NeighbourIndex(famd.transform(table), comparison.threads)
         for table in (comparison.originals, comparison.avatars)
     )
     return _hidden(CATEGORICAL, crowd(people, made), target)
@@ -722,7 +721,3 @@ def _categories(table: Table, columns: Sequence[Hashable] | None) -> tuple[Hasha
         if name not in known:
             raise InputError(f"column {name!r} is no category; declare it with --categorical")
     return tuple(columns)
-
-
-def _varies(column: Column) -> bool:
-    return len(np.unique(_values(column))) > 1

@@ -1,0 +1,282 @@
+"""Inference: whether a secret can be deduced from the avatars with more than chance.
+
+Takes originals and avatars (dataframes of any kind, which need not be aligned), or one
+`Comparison`. Criterion: WP29 opinion 05/2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sosie.comparison import Comparison, compared
+from sosie.errors import InputError
+from sosie.frames import Floats, Ints
+from sosie.intervals import above_control
+from sosie.neighbours import NeighbourIndex
+from sosie.privacy.linkability import above, nearest_group
+from sosie.results import TOO_FEW_COLUMNS, Definition, Metric, json_name
+from sosie.table import Column, Numbers, Table
+
+__all__ = ["DEFINITIONS", "inference"]
+
+INFERENCE = Definition("inference", "%", "lower", "inference")
+
+DEFINITIONS = (INFERENCE,)
+
+EVERYONE = slice(None)
+
+HALVES = slice(None, None, 2), slice(1, None, 2)
+
+MOST_GUESSED = 20_000
+"""Up to so many people all are targets; above, a sample of as many."""
+
+
+def inference(
+    originals: object,
+    avatars: object | None = None,
+    *,
+    holdout: object | None = None,
+    secrets: Sequence[Hashable] | None = None,
+    known: Sequence[Hashable] | None = None,
+    tolerance: float = 0.05,
+    components: int = 5,
+    target: float | None = None,
+) -> Metric:
+    """How often avatars give away a secret, above a control.
+
+    An attacker knows some columns of a person and guesses a secret one: the value of the
+    avatar nearest in the known columns (of one drawn among those equally near). A guess
+    is right if it is the same level, or a number within `tolerance` times the distance
+    between the 5th and the 95th percentile of the originals; missing is a value like any
+    other. With `a` the share of right guesses about originals and `c` about people set
+    aside before the avatars were made, the risk is ``100 (a - c) / (1 - c)``.
+
+    Of several secrets, the one where ``a - c`` is greatest is chosen on one half of the
+    people, and the metric is its risk for the other half, so that choosing does not
+    flatter the attacker.
+
+    In percent, at most 100; lower protects better; 0 or below means that avatars tell
+    about the population, not about their people; no published target. ``attack`` and
+    `control` are a and c in percent. The interval comes from their two Wilson intervals.
+    Above 20,000 people, as many are drawn, stated as ``sample``.
+
+    Parameters
+    ----------
+    originals : any dataframe; or a `Comparison`.
+    avatars, holdout : the same columns. Without a holdout there is no value.
+    secrets : columns to guess; by default each in turn.
+    known : what the attacker knows; by default all columns but the secret.
+    tolerance : see above, 0 or more.
+    components : dimensions of the latent space of the known columns.
+    target : None for no target.
+
+    Returns
+    -------
+    Metric
+        ``columns`` holds, for all people, ``column``, ``attack``, ``control``, ``risk`` and
+        ``ci`` of each secret, and ``without_avatars``: how often the guess is right with
+        the people set aside instead of the avatars. Greatest ``attack - control`` first.
+
+    Raises
+    ------
+    InputError
+        A column is absent, or is both known and secret.
+
+    Notes
+    -----
+    Source: Giomi et al., PETS 2023.
+
+    Examples
+    --------
+    Copies give away everything; two of the three strangers' guesses are off:
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"x": [float(i) for i in range(12)]}).with_columns(y=-pl.col("x"))
+    >>> strangers = pl.DataFrame({"x": [1.1, 5.2, 8.3], "y": [-1.2, -9.8, -0.7]})
+    >>> metric = inference(people, people, holdout=strangers, secrets=["y"])
+    >>> metric.value, metric.detail["attack"], round(metric.control, 1)
+    (100.0, 100.0, 33.3)
+    """
+    comparison = compared(originals, avatars, aligned=False, holdout=holdout, components=components)
+    names = comparison.originals.names
+    if len(names) < 2:
+        return INFERENCE.unavailable(TOO_FEW_COLUMNS, target=target)
+    guessing = [
+        (name, found)
+        for name, given in _plans(names, secrets, known)
+        if (found := _guessed(comparison, name, given, tolerance)) is not None
+    ]
+    if not guessing:
+        reason = "no column varies that could be known or guessed."
+        return INFERENCE.unavailable(reason, target=target)
+    count = len(guessing[0][1].people)
+    detail: dict[str, Any] = {"tolerance": tolerance}
+    if count < len(comparison):
+        detail["sample"] = count
+    guessing.sort(key=lambda pair: pair[1].advantage(EVERYONE), reverse=True)
+    one, other = (EVERYONE, EVERYONE) if len(guessing) == 1 else HALVES
+    secret, worst = max(guessing, key=lambda pair: pair[1].advantage(one))
+    return above(
+        INFERENCE,
+        worst.people[other],
+        None if worst.strangers is None else worst.strangers[other],
+        target=target,
+        detail=detail | {"secret": json_name(secret)},
+        columns=tuple(_record(name, guesses) for name, guesses in guessing),
+    )
+
+
+@dataclass(frozen=True)
+class _Guesses:
+    """Chance that each guess is right.
+
+    Attributes
+    ----------
+    people : (n,) float64, about originals, from the avatars.
+    strangers : (h,) float64, about people set aside, from the avatars; None without any.
+    without : share of right guesses about originals, from the people set aside.
+    """
+
+    people: Floats
+    strangers: Floats | None
+    without: float | None
+
+    def risk(self, rows: slice) -> tuple[float, tuple[float, float]] | None:
+        """Risk of some of the people and its interval; None without a control to exceed."""
+        if self.strangers is None or not len(self.strangers[rows]):
+            return None
+        people, strangers = self.people[rows], self.strangers[rows]
+        if strangers.min() == 1:
+            return None
+        return above_control(
+            float(people.sum()), len(people), float(strangers.sum()), len(strangers)
+        )
+
+    def advantage(self, rows: slice) -> float:
+        """Attack's success above the control's, or alone where there is none."""
+        held = self.strangers
+        control = 0.0 if held is None or not len(held[rows]) else float(held[rows].mean())
+        return float(self.people[rows].mean()) - control
+
+
+def _plans(
+    names: tuple[Hashable, ...],
+    secrets: Sequence[Hashable] | None,
+    known: Sequence[Hashable] | None,
+) -> list[tuple[Hashable, list[Hashable]]]:
+    """Each secret with what the attacker knows."""
+    for name in [*(secrets or ()), *(known or ())]:
+        if name not in names:
+            raise InputError(f"there is no column {name!r} to compare")
+        if secrets is not None and known is not None and name in secrets and name in known:
+            raise InputError(f"column {name!r} can't be both known and secret")
+    free = [name for name in names if known is None or name not in known]
+    given = names if known is None else known
+    return [
+        (secret, [name for name in names if name in given and name != secret])
+        for secret in (free if secrets is None else secrets)
+    ]
+
+
+def _guessed(
+    comparison: Comparison, secret: Hashable, known: Sequence[Hashable], tolerance: float
+) -> _Guesses | None:
+    """Guesses of one secret; None where the originals have only one value, or nothing to know."""
+    column = comparison.originals.column(secret)
+    if not _varies(column):
+        return None
+    try:
+        space = comparison.space(known)
+    except InputError:
+        return None
+    margin = _margin(column, tolerance)
+    people = _sampled(comparison.originals)
+    points, secrets = space.transform(people), _Secrets(people.column(secret), margin)
+    made = NeighbourIndex(space.transform(comparison.avatars), comparison.threads)
+    values = comparison.avatars.column(secret)
+    right = secrets.guessed(nearest_group(made, points), made.groups, values)
+    if comparison.holdout is None:
+        return _Guesses(right, None, None)
+    held = _sampled(comparison.holdout)
+    strange, hidden = space.transform(held), _Secrets(held.column(secret), margin)
+    control = hidden.guessed(nearest_group(made, strange), made.groups, values)
+    reference = NeighbourIndex(strange, comparison.threads)
+    without = secrets.guessed(
+        nearest_group(reference, points), reference.groups, held.column(secret)
+    )
+    return _Guesses(right, control, float(without.mean()))
+
+
+@dataclass(frozen=True)
+class _Secrets:
+    """What is to be guessed, and how near a guess must come."""
+
+    column: Column
+    margin: float
+
+    def guessed(self, nearest: Ints, groups: Ints, guess: Column) -> Floats:
+        """Chance that one of the nearest rows, drawn evenly, holds the secret, ``(n,)``.
+
+        Parameters
+        ----------
+        nearest : (n,) int64, which group of equal rows is nearest to each person.
+        groups : (m,) int64, the group of each row.
+        guess : the secret column of these rows.
+        """
+        wanted, held = _ranked(self.column), _ranked(guess)
+        ladder = np.unique(held)
+        low = np.searchsorted(ladder, wanted - self.margin, side="left")
+        high = np.searchsorted(ladder, wanted + self.margin, side="right")
+        # Rows sorted by group, then by value: those within reach are next to each other.
+        step = len(ladder) + 1
+        rows = np.sort(groups * step + np.searchsorted(ladder, held))
+        within = np.searchsorted(rows, nearest * step + high) - np.searchsorted(
+            rows, nearest * step + low
+        )
+        return np.asarray(within / np.bincount(groups)[nearest])
+
+
+def _ranked(column: Column) -> Floats:
+    """Values as numbers: codes, or the numbers themselves, infinite where missing."""
+    if isinstance(column, Numbers):
+        return np.where(np.isnan(column.values), np.inf, column.values)
+    return column.codes.astype(np.float64)
+
+
+def _margin(column: Column, tolerance: float) -> float:
+    if tolerance < 0:
+        raise InputError(f"tolerance must be at least 0, got {tolerance}")
+    if not isinstance(column, Numbers):
+        return 0.0
+    low, high = np.nanpercentile(column.values, [5, 95])
+    # A value on the edge counts whatever the rounding.
+    return float(tolerance * (high - low) * (1 + 1e-12))
+
+
+def _varies(column: Column) -> bool:
+    values = _ranked(column)
+    return bool((values != values[0]).any())
+
+
+def _sampled(table: Table) -> Table:
+    """Everyone, or so many drawn by a fixed seed."""
+    if len(table) <= MOST_GUESSED:
+        return table
+    rows = np.random.default_rng(0).choice(len(table), MOST_GUESSED, replace=False)
+    return table.take(rows)
+
+
+def _record(name: Hashable, guesses: _Guesses) -> dict[str, Any]:
+    held, found = guesses.strangers, guesses.risk(EVERYONE)
+    return {
+        "column": json_name(name),
+        "attack": 100 * float(guesses.people.mean()),
+        "control": None if held is None else 100 * float(held.mean()),
+        "risk": None if found is None else 100 * found[0],
+        "ci": None if found is None else (100 * found[1][0], 100 * found[1][1]),
+        "without_avatars": None if guesses.without is None else 100 * guesses.without,
+    }
