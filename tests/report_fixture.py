@@ -89,10 +89,11 @@ def audit() -> Json:
         | {"columns": _ranking()},
         "hidden_rate": _metric(88.6, "%", "higher", 90, ci=[87.1, 89.9]),
         "local_cloaking": _metric(31.0, "avatars", "higher", 5),
-        "distance_to_closest": _metric(0.412, "distance", "higher", 0.2),
+        "distance_to_closest": _metric(0.412, "distance", "higher", 0.2) | {"percentile_5": 0.07},
         "closest_distances_ratio": _metric(0.71, "ratio", "higher", 0.3),
         "closest_rate": _metric(91.0, "%", "higher", 90, ci=[89.6, 92.2]),
         "row_direct_match_protection": _metric(100.0, "%", "higher", 90, ci=[99.8, 100.0]),
+        "rare_values": _metric(0.0, "levels", "lower", 0.0),
         "categorical_hidden_rate": _metric(None, "%", "higher", 90, reason="it was not asked for."),
         "correlation_protection_rate": _metric(94.2, "%", "higher", None, "linkability"),
         "inference": _metric(
@@ -177,6 +178,9 @@ def hostile() -> tuple[Json, Json, Json]:
     bad_audit["privacy"]["hidden_rate"] |= {"value": None, "reason": HOSTILE}
     bad_audit["privacy"][HOSTILE] = _metric(1.0, HOSTILE, "higher", None, HOSTILE)
     bad_attack["results"].append(_result(HOSTILE, HOSTILE, 3, 5, 1.0, decision=HOSTILE))
+    bad_attack["results"][-1]["reason"] = HOSTILE
+    bad_audit["context"] = dict.fromkeys(("name", "recipient", "sensitivity"), HOSTILE)
+    bad_audit["context"]["releases"] = 1
     bad_attack["results"].append(_result(HOSTILE, HOSTILE, 3, 9, 1.0, decision=HOSTILE))
     bad_attack["strongest"][HOSTILE] = _result(HOSTILE, HOSTILE, 3, 5, 1.0)
     return bad_run, bad_audit, bad_attack

@@ -290,7 +290,7 @@ def test_verdicts() -> None:
     assert list(views) == ["singling_out", "linkability", "inference", "utility"]
     assert views["singling_out"].standing is Standing.MISSED
     assert views["singling_out"].verdict == (
-        "One of the 7 targets is not met: Hidden Rate.",
+        "One of the 8 targets is not met: Hidden Rate.",
         "Met by little: Closest rate.",
         "Not computed: Categorical Hidden Rate.",
     )
@@ -316,6 +316,25 @@ def test_a_control_is_shown_beside_the_value() -> None:
     text = Page(build(fixture.run(), audit)).text()
     assert words("reading.control", control="99.4%") in text
     assert words("report.metrics.control") in text
+
+
+def test_the_most_exposed_are_told() -> None:
+    words = load("en")
+    text = Page(build(fixture.run(), fixture.audit())).text()
+    assert words("reading.percentile_5", value="0.07") in text
+
+
+def test_the_context_that_set_the_targets_is_told() -> None:
+    audit = fixture.audit()
+    audit["context"] = {
+        "name": "registry",
+        "recipient": "contract",
+        "sensitivity": "high",
+        "releases": 3,
+    }
+    text = Page(build(fixture.run(), audit, None, "fr")).text()
+    assert "registry" in text
+    assert load("fr")("report.recipients.contract") in text
 
 
 def test_without_attack() -> None:
@@ -430,6 +449,32 @@ def test_many_levels_are_pooled_and_rare_ones_are_not_named() -> None:
     assert len(found.rows) == LEVELS_SHOWN + 3
 
 
+def test_levels_pooled_by_the_run_are_added_to_ours() -> None:
+    levels = entry(
+        kind="category",
+        levels=[f"level {place}" for place in range(LEVELS_SHOWN + 1)],
+        originals=[5.0] * (LEVELS_SHOWN + 1),
+        avatars=[4.0] * (LEVELS_SHOWN + 1),
+        other_levels=30,
+        other={"originals": 20.0, "avatars": 22.0},
+        new_levels=1,
+        new={"originals": 0.0, "avatars": 0.3},
+    )
+    rows = shares(load("en"), levels).rows[-2:]
+    assert [(share.label, share.originals, share.avatars) for share in rows] == [
+        ("31 other levels", 25.0, 26.0),
+        ("one level that no original has", 0.0, 0.3),
+    ]
+
+
+def test_a_column_with_too_few_values_is_said_so() -> None:
+    words, run = load("en"), fixture.run()
+    run["figures"]["distributions"] = [entry(edges=[], originals=[], avatars=[])]
+    page = Page(build(run, fixture.audit()))
+    assert words("report.distributions.too_few") in page.text()
+    assert set(json.loads(page.scripts()[0])["figures"]) == {"projection"}
+
+
 def test_the_largest_gap() -> None:
     numbers = entry(edges=[0, 1, 2], originals=[40.0, None], avatars=[42.5, 90.0])
     found = shares(load("en"), numbers)
@@ -521,6 +566,17 @@ def test_curves_have_the_published_line_first_and_levels() -> None:
     assert "article (87.1%)" in names
     assert "geometry, no release needed (6.1%)" in names
     assert len(view.curves) == 2
+
+
+def test_an_attack_without_a_rate_says_why() -> None:
+    attack = fixture.attack()
+    attack["results"][0] |= {"rate": None, "ci": None, "reason": "all avatars are equal"}
+    attack["strongest"]["v1"] |= {"rate": None, "ci": None, "reason": "all avatars are equal"}
+    view = attacks(load("en"), attack)
+    assert view.results[0].note == "all avatars are equal"
+    assert view.scenarios[0].reading == "all avatars are equal"
+    assert view.highest == ("V2, published file only", "50.3%")
+    assert Page(build(fixture.run(), fixture.audit(), attack)).text().count("all avatars are") == 2
 
 
 def test_one_number_of_releases_makes_no_curve() -> None:

@@ -22,6 +22,7 @@ METRICS = (
     "closest_rate",
     "row_direct_match_protection",
     "categorical_hidden_rate",
+    "rare_values",
     "correlation_protection_rate",
     "linkability",
     "inference",
@@ -231,6 +232,8 @@ def metric(value: float | None, **more: Any) -> dict[str, Any]:
         (metric(0.0949, unit="d", target=0.1, direction="lower"), Standing.CLEAR),
         (metric(0.1001, unit="d", target=0.1, direction="lower"), Standing.MISSED),
         (metric(0.09, unit="d", target=0.1, direction="lower", ci=[0.08, 0.11]), Standing.NARROW),
+        (metric(0, unit="levels", target=0, direction="lower"), Standing.CLEAR),
+        (metric(1, unit="levels", target=0, direction="lower"), Standing.MISSED),
         (metric(95, target=None), Standing.UNTARGETED),
         (metric(None), Standing.MISSING),
         (metric(None, target=None), Standing.MISSING),
@@ -288,6 +291,12 @@ def test_meaning_of_an_unknown_metric_is_empty(words: Words) -> None:
 def test_reasons_of_results_are_translated(text: str) -> None:
     assert reason(load("en"), {"reason": text}) == text
     assert reason(load("fr"), {"reason": text}) != text
+
+
+def test_a_reason_with_a_number_is_translated() -> None:
+    given = {"reason": "no level is carried by fewer than 5 people."}
+    expected = "aucune modalité n'est portée par moins de 5 personnes."
+    assert reason(load("fr"), given) == expected
 
 
 def test_an_unknown_reason_is_given_as_it_is() -> None:

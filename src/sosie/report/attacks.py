@@ -19,11 +19,12 @@ _LINES = 6
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One attack's result, every text ready."""
+    """One attack's result, every text ready; ``note`` says what else to know, if anything."""
 
     scenario: str
     estimator: str
     decision: str
+    note: str
     components: Cell
     releases: Cell
     candidates: Cell
@@ -149,7 +150,7 @@ def _scenario(
         published=None if fullest is None else _result(words, fullest),
         strongest=None if strongest is None else _result(words, strongest),
         reading="" if strongest is None else _reading(words, strongest),
-        line="" if strongest is None else _line(words, key, strongest),
+        line="" if strongest is None or strongest["rate"] is None else _line(words, key, strongest),
     )
 
 
@@ -188,6 +189,7 @@ def _result(words: Words, result: Mapping[str, Any]) -> Result:
         scenario=words.get(f"attack.scenarios.{scenario}.short", scenario),
         estimator=words.get(f"attack.estimators.{estimator}.name", estimator),
         decision=words.get(f"attack.decisions.{decision}.name", decision),
+        note="; ".join(_notes(words, result)),
         components=number("attack_components"),
         releases=number("releases"),
         candidates=number("candidates"),
@@ -197,6 +199,13 @@ def _result(words: Words, result: Mapping[str, Any]) -> Result:
         recall=number("recall", "%"),
         targets=number("targets"),
     )
+
+
+def _notes(words: Words, result: Mapping[str, Any]) -> Iterable[str]:
+    if result.get("known") is not None:
+        yield words.count("attack.known", result["known"])
+    if result.get("reason"):
+        yield str(result["reason"])
 
 
 def _glossary(words: Words, results: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:

@@ -147,6 +147,8 @@ def _metric(
             value=words.value(metric["value"], unit, target),
             column=worst[0]["column"],
         )
+    if says and metric.get("percentile_5") is not None:
+        says += " " + words("reading.percentile_5", value=words.value(metric["percentile_5"], unit))
     if says and control is not None:
         says += " " + words("reading.control", control=words.value(control, unit))
     keys = () if where is Standing.MISSING else advice(key, parameters)

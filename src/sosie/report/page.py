@@ -68,7 +68,7 @@ def build(
     """
     words = load(lang)
     views = _views(words, run, audit, attack)
-    figures = {view.id: view.figure for view in views["distributions"]}
+    figures = {view.id: view.figure for view in views["distributions"] if view.figure is not None}
     if views["plane"] is not None:
         figures["projection"] = views["plane"].figure
     if views["attack"] is not None:
@@ -114,6 +114,7 @@ def _views(
         ),
         "identity": identity(words, run, audit),
         "criteria": by_criterion,
+        "context": _context(words, audit.get("context") or {}),
         "measured": any(criterion.metrics for criterion in by_criterion),
         "controlled": any(
             metric.controlled for criterion in by_criterion for metric in criterion.metrics
@@ -127,6 +128,19 @@ def _views(
         "limits": limits(words, audit, by_criterion, laboratory),
         "next_steps": next_steps(words, audit, by_criterion, ranking, laboratory),
     }
+
+
+def _context(words: Words, context: Mapping[str, Any]) -> str:
+    if not {"name", "recipient", "sensitivity", "releases"} <= context.keys():
+        return ""
+    recipient, sensitivity = str(context["recipient"]), str(context["sensitivity"])
+    return words(
+        "report.metrics.context",
+        name=context["name"],
+        recipient=words.get(f"report.recipients.{recipient}", recipient),
+        sensitivity=words.get(f"report.sensitivities.{sensitivity}", sensitivity),
+        releases=words.value(context["releases"]),
+    )
 
 
 def _environment(words: Words) -> Environment:

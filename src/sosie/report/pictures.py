@@ -28,11 +28,14 @@ class ProjectionView:
 
 @dataclass(frozen=True, slots=True)
 class DistributionView:
-    """One column's distribution; ``rows`` are (label, originals, avatars) as texts."""
+    """One column's distribution; ``rows`` are (label, originals, avatars) as texts.
+
+    ``figure`` is None where there is nothing that may be shown.
+    """
 
     id: str
     name: str
-    figure: Figure
+    figure: Figure | None
     height: int
     alt: str
     gap: str
@@ -82,13 +85,13 @@ def distributions(words: Words, run: Mapping[str, Any]) -> tuple[DistributionVie
 
 def _distribution(words: Words, identifier: str, entry: Mapping[str, Any]) -> DistributionView:
     known = shares(words, entry)
-    figure = distribution(words, known)
+    figure = distribution(words, known) if known.rows else None
     gap = _gap(words, known.gap)
     return DistributionView(
         id=identifier,
         name=known.column,
         figure=figure,
-        height=figure["layout"]["height"],
+        height=0 if figure is None else figure["layout"]["height"],
         alt=words("report.distributions.alt", column=known.column, gap=gap),
         gap=gap,
         label=words(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -98,22 +98,19 @@ def _levels(words: Words, entry: Mapping[str, Any]) -> tuple[Share, ...]:
             entry["levels"], entry["originals"], entry["avatars"], strict=True
         )
     ]
-    rows = tuple(named)
+    rest: list[Share] = []
     if len(named) > LEVELS_SHOWN:
         ranked = sorted(named, key=lambda share: -(share.originals or 0))
-        rows = (*ranked[:LEVELS_SHOWN], _pooled(words, ranked[LEVELS_SHOWN:]))
-    if rare := entry.get("rare_levels"):
-        held = entry.get("rare") or {}
-        key = "report.distributions.rare"
-        rows += (
-            Share(
-                words.count(key, rare),
-                held.get("originals"),
-                held.get("avatars"),
-                words.count(f"{key}_short", rare),
-            ),
-        )
-    return rows
+        named, rest = ranked[:LEVELS_SHOWN], ranked[LEVELS_SHOWN:]
+    if others := len(rest) + entry.get("other_levels", 0):
+        label = words.count("report.distributions.others", others)
+        named.append(_sum(label, [*rest, *_pool(entry, "other")]))
+    for pool in ("rare", "new"):
+        if n := entry.get(f"{pool}_levels"):
+            label = words.count(f"report.distributions.{pool}", n)
+            short = words.count(f"report.distributions.{pool}_short", n)
+            named += [replace(share, label=label, short=short) for share in _pool(entry, pool)]
+    return tuple(named)
 
 
 def _level(words: Words, level: object, kind: object) -> str:
@@ -122,11 +119,16 @@ def _level(words: Words, level: object, kind: object) -> str:
     return str(level) if str(level).strip() else words("format.blank")
 
 
-def _pooled(words: Words, rest: Sequence[Share]) -> Share:
+def _pool(entry: Mapping[str, Any], pool: str) -> list[Share]:
+    held = entry.get(pool)
+    return [Share(pool, held.get("originals"), held.get("avatars"))] if held else []
+
+
+def _sum(label: str, parts: Sequence[Share]) -> Share:
     return Share(
-        words("report.distributions.others", n=words.number(len(rest))),
-        sum(share.originals or 0 for share in rest),
-        sum(share.avatars or 0 for share in rest),
+        label,
+        sum(share.originals or 0 for share in parts),
+        sum(share.avatars or 0 for share in parts),
     )
 
 

@@ -6,8 +6,10 @@ Metrics are the entries of ``audit.json``: mappings with ``value``, ``unit``, ``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from sosie.words import Words, load
@@ -24,6 +26,7 @@ ADVICE: Mapping[str, tuple[str, ...]] = {
     "closest_rate": ("smoothed", "raise_k", "rare_profiles"),
     "row_direct_match_protection": ("unkeep", "as_numbers", "raise_k"),
     "categorical_hidden_rate": ("unkeep", "raise_k", "coarsen"),
+    "rare_values": ("min_level_count", "group_levels", "smoothed"),
     "correlation_protection_rate": ("smoothed", "raise_k", "fewer_columns"),
     "linkability": ("smoothed", "raise_k", "fewer_columns"),
     "inference": ("sensitive", "raise_k", "fewer_columns"),
@@ -51,7 +54,7 @@ def standing(metric: Mapping[str, Any]) -> Standing:
     """Where a metric stands against its target.
 
     A target is met narrowly when the interval reaches beyond it or, without an interval, when the
-    value is within a twentieth of it.
+    value is within a twentieth of it, unless it can't be bettered: 0 where lower is better.
 
     >>> metric = {"value": 91.0, "target": 90, "direction": "higher", "met": True}
     >>> standing(metric | {"ci": [89.7, 92.2]}), standing(metric | {"ci": [90.1, 91.8]})
@@ -72,7 +75,7 @@ def standing(metric: Mapping[str, Any]) -> Standing:
     if interval := metric.get("ci"):
         reached = min(sign * (bound - target) for bound in interval) >= 0
     else:
-        reached = room > abs(target) / 20
+        reached = room > abs(target) / 20 or (sign < 0 and value == target == 0)
     return Standing.CLEAR if reached else Standing.NARROW
 
 
@@ -122,11 +125,20 @@ def reason(words: Words, metric: Mapping[str, Any]) -> str:
     "il n'a pas été demandé."
     """
     text = str(metric.get("reason") or "")
-    english = load("en").texts
-    for key, known in english.items():
-        if key.startswith("reasons.") and known.rstrip(".") == text.strip().rstrip("."):
-            return words(key)
+    for key, known in _reasons():
+        if found := known.fullmatch(text):
+            return words(key, **found.groupdict())
     return text
+
+
+@cache
+def _reasons() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The English reasons as patterns, whose groups are the placeholders."""
+    return tuple(
+        (key, re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(text))))
+        for key, text in load("en").texts.items()
+        if key.startswith("reasons.")
+    )
 
 
 def advice(key: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
