@@ -13,7 +13,7 @@ from sosie.results import Audit, Definition, Metric, Metrics
 from sosie.table import Roles
 from sosie.utility import associations, distributions, prediction, projection
 
-__all__ = ["DEFINITIONS", "audit"]
+__all__ = ["DEFINITIONS", "audit", "measured"]
 
 _MODULES = (
     singling_out,
@@ -108,10 +108,6 @@ def audit(
         numeric=tuple(numeric),
         date=dict(date or {}),
     )
-    judge = context or Context.of()
-    goals = {definition.key: definition.target for definition in DEFINITIONS}
-    _check_keys([*(metrics or ()), *judge.targets, *(targets or {})], goals)
-    goals |= {**judge.targets, **(targets or {})}
     comparison = Comparison.of(
         originals,
         avatars,
@@ -121,6 +117,36 @@ def audit(
         components=components,
         threads=threads,
     )
+    return measured(
+        comparison,
+        k=k,
+        known=known,
+        secrets=secrets,
+        outcomes=outcomes,
+        context=context,
+        targets=targets,
+        metrics=metrics,
+        progress=progress,
+    )
+
+
+def measured(
+    comparison: Comparison,
+    *,
+    k: int = 5,
+    known: Sequence[Hashable] | None = None,
+    secrets: Sequence[Hashable] | None = None,
+    outcomes: Sequence[Hashable] | None = None,
+    context: Context | None = None,
+    targets: Mapping[str, float | None] | None = None,
+    metrics: Sequence[str] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Audit:
+    """The metrics of a comparison that is already made; see `audit` for the arguments."""
+    judge = context or Context.of()
+    goals = {definition.key: definition.target for definition in DEFINITIONS}
+    _check_keys([*(metrics or ()), *judge.targets, *(targets or {})], goals)
+    goals |= {**judge.targets, **(targets or {})}
     _check_columns(comparison, known, secrets, outcomes)
     options: dict[str, dict[str, Any]] = {
         "rare_values": {"k": max(k, 2)},
@@ -135,22 +161,22 @@ def audit(
         if metrics is None or key in metrics:
             if progress is not None:
                 progress(key)
-            found.append(_measured(definition, comparison, goals[key], options.get(key, {})))
+            found.append(_metric(definition, comparison, goals[key], options.get(key, {})))
     return Audit(
         rows=len(comparison),
         columns=len(comparison.originals.columns),
-        aligned=aligned,
+        aligned=comparison.aligned,
         privacy=Metrics(metric for metric in found if metric.criterion != "utility"),
         utility=Metrics(metric for metric in found if metric.criterion == "utility"),
         avatars=len(comparison.avatars),
         holdout=None if comparison.holdout is None else len(comparison.holdout),
-        components=components,
+        components=comparison.components,
         context=judge.to_dict() | {"targets": {**judge.targets, **(targets or {})}},
         notes=comparison.notes,
     )
 
 
-def _measured(
+def _metric(
     definition: Definition,
     comparison: Comparison,
     target: float | None,
