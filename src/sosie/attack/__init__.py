@@ -1,0 +1,2 @@
+"""Linkage attacks: scenario x estimator x decision."""
+from sosie.attack.laboratory import attack

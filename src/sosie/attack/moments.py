@@ -1,0 +1,333 @@
+"""Mean and covariance of each person's avatars, accumulated release by release.
+
+Nothing is stacked: a release is added and forgotten. FAMD coordinates are a linear map
+of the encoded row, so where memory allows the moments are kept on the encoded columns
+themselves, and the FAMD of any number of releases is applied afterwards: a whole curve
+costs one pass. Where it does not, a first pass finds the FAMD of the whole stack and a
+second one keeps the moments of its first coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sosie.attack.sources import Source
+from sosie.attack.store import Store
+from sosie.famd import FAMD, CrossProduct, Layout
+from sosie.frames import Floats, Ints
+from sosie.randomness import blocks
+from sosie.table import Table
+
+__all__ = ["Cloud", "Expansion", "Moments", "Progress", "accumulate"]
+
+MEMORY = 400_000_000
+"""Bytes that the covariances of all people may take."""
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass
+class Moments:
+    """Running mean and scatter of each person's points (Welford).
+
+    Attributes
+    ----------
+    count : points added for each person.
+    mean : (n, q) float64.
+    scatter : (n, q, q) float64, sum of the outer products of the deviations.
+    """
+
+    mean: Floats
+    scatter: Floats
+    count: int = 0
+
+    @classmethod
+    def empty(cls, people: int, width: int) -> Moments:
+        """Nothing added yet."""
+        return cls(np.zeros((people, width)), np.zeros((people, width, width)))
+
+    def add(self, points: Floats) -> None:
+        """Add one point for each person, ``(n, q)``."""
+        self.count += 1
+        for start in range(0, len(points), 2048):
+            rows = slice(start, start + 2048)
+            away = points[rows] - self.mean[rows]
+            self.mean[rows] += away / self.count
+            share = (self.count - 1) / self.count
+            self.scatter[rows] += (away * share)[:, :, None] * away[:, None, :]
+
+
+class Expansion:
+    """The encoded row as numbers: provisional scores, then indicators without each first level.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = Table.of(pl.DataFrame({"sex": ["F", "M", "F"]}))
+    >>> Expansion(Layout.of(table)).points(table).tolist()
+    [[0.0], [1.0], [0.0]]
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return self.layout.width - 1 - len(self.layout.blocks)
+
+    def points(self, table: Table) -> Floats:
+        """Rows of a table, ``(n, width) float64``."""
+        numbers = len(self.layout.names)
+        points = np.zeros((len(table), self.width))
+        for _, rows in blocks(len(table)):
+            points[rows, :numbers] = self.layout.numbers(table, rows)
+            at = numbers
+            for block, codes in self.layout.codes(table, rows):
+                for level in range(1, block.size):
+                    points[rows, at] = codes == level
+                    at += 1
+        return points
+
+    def onto(self, famd: FAMD) -> tuple[Floats, Floats]:
+        """The map to FAMD coordinates: ``points @ slopes + constant``.
+
+        Exact for rows without unseen levels.
+
+        Returns
+        -------
+        slopes : (width, d) float64.
+        constant : (d,) float64.
+        """
+        full = famd._slopes
+        numbers = len(self.layout.names)
+        parts, constant = [full[:numbers]], -famd.mean @ full
+        for block in self.layout.blocks:
+            levels = full[block.start - 1 : block.start - 1 + block.size]
+            parts.append(levels[1:] - levels[0])
+            constant = constant + levels[0]
+        return np.vstack(parts), constant
+
+
+class Whitened(NamedTuple):
+    """Covariances in whitened coordinates.
+
+    Attributes
+    ----------
+    root : (d, w) float64; points are whitened by ``points @ root``.
+    values : (n, w) float64, eigenvalues of each person's covariance there.
+    vectors : (n, w, w) float64, their eigenvectors.
+    """
+
+    root: Floats
+    values: Floats
+    vectors: Floats
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """What t releases tell of each person, in the shared latent space.
+
+    Attributes
+    ----------
+    releases : t.
+    famd : fitted on the originals and the t releases stacked.
+    means : (n, d) float64.
+    covariances : (n, d, d) float64, unbiased.
+    """
+
+    releases: int
+    famd: FAMD
+    means: Floats
+    covariances: Floats
+    _firsts: dict[int, Cloud] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def components(self) -> int:
+        """d."""
+        return self.means.shape[1]
+
+    @cached_property
+    def whitened(self) -> Whitened:
+        """Covariances seen from where the mean within-person covariance is the identity.
+
+        There, drawing a covariance towards the mean one only moves its eigenvalues, so
+        one decomposition serves every amount of shrinkage.
+        """
+        values, vectors = np.linalg.eigh(self.covariances.mean(axis=0))
+        # A direction in which nobody's avatars vary tells people apart: it is kept, floored.
+        floor = 1e-6 * values[-1] if values[-1] > 0 else 1.0
+        root = vectors / np.sqrt(np.maximum(values, floor))
+        return Whitened(root, *np.linalg.eigh(root.T @ (self.covariances @ root)))
+
+    def first(self, components: int) -> Cloud:
+        """The same with fewer components."""
+        if components >= self.components:
+            return self
+        if components not in self._firsts:
+            self._firsts[components] = Cloud(
+                self.releases,
+                self.famd.first(components),
+                np.ascontiguousarray(self.means[:, :components]),
+                np.ascontiguousarray(self.covariances[:, :components, :components]),
+            )
+        return self._firsts[components]
+
+
+def accumulate(
+    source: Source,
+    counts: Sequence[int],
+    components: int | None,
+    *,
+    order: Ints,
+    start: int = 0,
+    store: Store | None = None,
+    progress: Progress | None = None,
+    memory: int = MEMORY,
+) -> Iterator[Cloud]:
+    """What an attacker knows after each of some numbers of releases.
+
+    Parameters
+    ----------
+    counts : numbers of releases at which to stop and look, rising, each at least 2.
+    components : coordinates to keep; None for all (as many as memory allows).
+    order : (n,) people in the order in which they appear in the cloud.
+    start : number of the first release to draw.
+    store : where to keep the moments after each release.
+    progress : called with releases done, releases in all, and what is being done.
+    memory : bytes that the covariances may take.
+
+    Yields
+    ------
+    Cloud
+        One for each count. Where memory allows, each with the FAMD of its own stack;
+        else all with the FAMD of the stack of the last count.
+    """
+    layout = Layout.of(source.originals)
+    expansion = Expansion(layout)
+    fits = len(order) * expansion.width**2 * 8 <= memory
+    steps = counts[-1] * (1 if fits else 2)
+
+    def tell(done: int) -> None:
+        if progress:
+            progress(done, steps, "releases")
+
+    if fits:
+        product = CrossProduct(layout).add(source.originals)
+        for moments in _each(source, counts, order, start, store, tell, expansion, product):
+            yield _projected(moments, expansion, FAMD.solve(product, components))
+        return
+    product = _stack(source, counts[-1], start, store, tell)
+    most = max(int(np.sqrt(memory / 8 / len(order))), 2)
+    famd = FAMD.solve(product, most if components is None else min(components, most))
+
+    def tell_second(done: int) -> None:
+        tell(counts[-1] + done)
+
+    for moments in _each(source, counts, order, start, store, tell_second, famd, None):
+        scatter = moments.scatter / (moments.count - 1)
+        yield Cloud(moments.count, famd, moments.mean.copy(), scatter)
+
+
+def _each(
+    source: Source,
+    counts: Sequence[int],
+    order: Ints,
+    start: int,
+    store: Store | None,
+    tell: Callable[[int], None],
+    onto: Expansion | FAMD,
+    product: CrossProduct | None,
+) -> Iterator[Moments]:
+    """Add releases one by one, and stop at each count."""
+    width = onto.width if isinstance(onto, Expansion) else onto.components
+    moments = Moments.empty(len(order), width)
+    kept = (store and store.load("moments")) or {"count": 0}
+    reached = int(kept["count"])
+    for count in (c for c in counts if c <= reached):
+        at = store.load(f"moments-{count}") if store else None
+        if at is None:  # a curve asked for a stop that the earlier run did not make
+            reached = 0
+            break
+        _restore(at, moments, product)
+        yield moments
+    if reached:
+        _restore(kept, moments, product)
+    for t in range(reached, counts[-1]):
+        table = source.draw(start + t)
+        if product:
+            product.add(table)
+        points = onto.points(table) if isinstance(onto, Expansion) else onto.transform(table)
+        moments.add(points[order])
+        stop = t + 1 in counts
+        if store:
+            arrays = _arrays(moments, product)
+            store.save("moments", arrays, soon=not stop)
+            if stop:
+                store.save(f"moments-{t + 1}", arrays, soon=False)
+        tell(t + 1)
+        if stop:
+            yield moments
+
+
+def _arrays(moments: Moments, product: CrossProduct | None) -> dict[str, Any]:
+    arrays = {"count": moments.count, "mean": moments.mean, "scatter": moments.scatter}
+    return arrays if product is None else {**arrays, **_product_arrays(product)}
+
+
+def _restore(arrays: Mapping[str, Any], moments: Moments, product: CrossProduct | None) -> None:
+    moments.count = int(arrays["count"])
+    moments.mean, moments.scatter = arrays["mean"].copy(), arrays["scatter"].copy()
+    if product is not None:
+        _restore_product(arrays, product)
+
+
+def _stack(
+    source: Source, last: int, start: int, store: Store | None, tell: Callable[[int], None]
+) -> CrossProduct:
+    """The cross-product of the originals and all releases."""
+    product = CrossProduct(Layout.of(source.originals)).add(source.originals)
+    kept = (store and store.load("stack")) or {"count": 0}
+    reached = int(kept["count"])
+    if reached:
+        _restore_product(kept, product)
+    for t in range(reached, last):
+        product.add(source.draw(start + t))
+        if store:
+            arrays = {"count": t + 1, **_product_arrays(product)}
+            store.save("stack", arrays, soon=t + 1 < last)
+        tell(t + 1)
+    return product
+
+
+def _product_arrays(product: CrossProduct) -> dict[str, Any]:
+    """A cross-product as arrays that can be saved."""
+    total = product.total
+    if product.dense:
+        return {"total": total}
+    coo = total.tocoo()
+    return {"total": coo.data, "row": coo.coords[0], "column": coo.coords[1]}
+
+
+def _restore_product(arrays: Mapping[str, Any], product: CrossProduct) -> None:
+    """Put saved arrays back into a cross-product of the same layout."""
+    if product.dense:
+        product.restore(arrays["total"])
+        return
+    from scipy import sparse
+
+    cells = (arrays["total"], (arrays["row"], arrays["column"]))
+    width = product.layout.width
+    product.restore(sparse.csr_array(cells, shape=(width, width)))
+
+
+def _projected(moments: Moments, expansion: Expansion, famd: FAMD) -> Cloud:
+    slopes, constant = expansion.onto(famd)
+    means = moments.mean @ slopes + constant
+    covariances = slopes.T @ (moments.scatter @ slopes) / (moments.count - 1)
+    return Cloud(moments.count, famd, means, covariances)

@@ -1,0 +1,214 @@
+"""What the attacker holds: who the people are, where releases come from, what is attacked.
+
+A scenario turns a source into an `Arena` for each number of releases. The attacked
+release is never among those that were fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from sosie.attack.decisions import nearest_people
+from sosie.attack.moments import MEMORY, Cloud, Progress, accumulate
+from sosie.attack.sources import Source, fingerprint
+from sosie.attack.store import Store
+from sosie.frames import Floats, Ints
+from sosie.table import Table
+
+__all__ = ["V1", "V2", "Arena", "Cast", "Scenario", "Setup"]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How an attack is run.
+
+    Attributes
+    ----------
+    counts : numbers of releases to look at, rising, each at least 2.
+    components : coordinates to keep, or None for all.
+    seed : of the attacker's own coin tosses (orders, halves), not of any avatars.
+    targets : at most so many targets, drawn at random; None for all.
+    repeat : 0, 1, ...: each works on releases of its own.
+    folder : where to keep the moments, or None.
+    progress : called with releases done, releases in all, and what is being done.
+    memory : bytes that the covariances may take.
+    """
+
+    counts: tuple[int, ...]
+    components: int | None = None
+    seed: int = 0
+    targets: int | None = None
+    repeat: int = 0
+    folder: str | None = None
+    progress: Progress | None = None
+    memory: int = MEMORY
+
+    @property
+    def first(self) -> int:
+        """Number of the first release that is fitted."""
+        return self.repeat * (self.counts[-1] + 1)
+
+    @property
+    def target(self) -> int:
+        """Number of the attacked release, which comes after those that are fitted."""
+        return self.first + self.counts[-1]
+
+
+@dataclass(frozen=True)
+class Cast:
+    """People and targets in random order, so that no tie and no method leaks the row order.
+
+    Attributes
+    ----------
+    people : (n,) row of each person.
+    targets : (m,) row of each attacked target.
+    truth : (m,) the person of each target.
+    """
+
+    people: Ints
+    targets: Ints
+    truth: Ints
+
+    @classmethod
+    def of(cls, rows: int, seed: int, targets: int | None = None) -> Cast:
+        """Draw both orders.
+
+        >>> cast = Cast.of(5, seed=1)
+        >>> bool((cast.people[cast.truth] == cast.targets).all())
+        True
+        """
+        rng = np.random.default_rng(seed)
+        people, chosen = rng.permutation(rows), rng.permutation(rows)[:targets]
+        place = np.empty(rows, dtype=np.int64)
+        place[people] = np.arange(rows)
+        return cls(people, chosen, place[chosen])
+
+
+@dataclass(frozen=True)
+class Arena:
+    """One scenario after some number of releases.
+
+    Attributes
+    ----------
+    scenario : its name.
+    cloud : what the releases tell of each person.
+    points : (m, d) float64, the targets in the same latent space.
+    cast : orders of people and targets.
+    """
+
+    scenario: str
+    cloud: Cloud
+    points: Floats
+    cast: Cast
+    _near: dict[tuple[int, int], Ints] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def people(self) -> int:
+        """Number of people."""
+        return len(self.cloud.means)
+
+    def first(self, components: int) -> tuple[Cloud, Floats]:
+        """Cloud and targets in fewer components."""
+        cloud = self.cloud.first(components)
+        return cloud, np.ascontiguousarray(self.points[:, : cloud.components])
+
+    def candidates(self, components: int, count: int) -> Ints:
+        """The people whose mean is nearest to each target, ``(m, count)``."""
+        key = (components, count)
+        if key not in self._near:
+            cloud, points = self.first(components)
+            self._near[key] = nearest_people(points, cloud.means, count)
+        return self._near[key]
+
+    def rows(self, components: int, count: int) -> Ints:
+        """The targets that are nearest to the mean of each target's own person, ``(m, count)``."""
+        key = (-components, count)
+        if key not in self._near:
+            cloud, points = self.first(components)
+            self._near[key] = nearest_people(cloud.means[self.cast.truth], points, count)
+        return self._near[key]
+
+
+class Scenario(Protocol):
+    """What an attacker holds."""
+
+    @property
+    def name(self) -> str:
+        """Its name in results."""
+
+    def arenas(self, source: Source, setup: Setup) -> Iterator[Arena]:
+        """An arena for each number of releases."""
+
+
+@dataclass(frozen=True)
+class V1:
+    """The originals and the generator: he makes t releases and attacks another one."""
+
+    name: str = "v1"
+
+    def arenas(self, source: Source, setup: Setup) -> Iterator[Arena]:
+        """People are the originals; the target is release t, the fit is on 0 to t - 1."""
+        yield from _arenas(self.name, source, source.draw(setup.target), setup, setup.first)
+
+
+@dataclass(frozen=True)
+class V2:
+    """One published release and the generator: he makes avatars of the avatars.
+
+    People are the rows of the published release, and so are the targets: a success
+    singles a row out, a necessary step towards linking it to a person.
+    """
+
+    name: str = "v2"
+
+    def arenas(self, source: Source, setup: Setup) -> Iterator[Arena]:
+        """The published release is release t of the originals; releases are made of it."""
+        published = source.draw(setup.target)
+        store = _store(setup, self.name, source)
+        if store:
+            published = store.table("published", lambda: published)
+        again = source.refit(published)
+        yield from _arenas(self.name, again, again.originals, setup, 0)
+
+
+def _arenas(
+    name: str, source: Source, target: Table, setup: Setup, start: int
+) -> Iterator[Arena]:
+    cast = Cast.of(len(source.originals), setup.seed, setup.targets)
+    store = _store(setup, name, source)
+    for cloud in accumulate(
+        source,
+        setup.counts,
+        setup.components,
+        order=cast.people,
+        start=start,
+        store=store,
+        progress=setup.progress,
+        memory=setup.memory,
+    ):
+        points = cloud.famd.transform(target)[cast.targets]
+        yield Arena(name, cloud, points, cast)
+
+
+def _store(setup: Setup, name: str, source: Source) -> Store | None:
+    """The store of this scenario and these data, parameters and, where one was given, seed."""
+    if setup.folder is None:
+        return None
+    known = source.parameters
+    seeded = fingerprint(source.draw(0)) if source.repeatable else None
+    parts: Sequence[object] = (
+        name,
+        fingerprint(source.originals),
+        sorted(known.items()),
+        setup.counts,
+        setup.components,
+        setup.seed,
+        setup.repeat,
+        setup.memory,
+        seeded,
+    )
+    return Store.of(setup.folder, *parts)
