@@ -224,7 +224,9 @@ def metric(value: float | None, **more: Any) -> dict[str, Any]:
         (metric(90), Standing.NARROW),
         (metric(94.5), Standing.NARROW),
         (metric(94.51), Standing.CLEAR),
-        (metric(91, ci=[90, 92]), Standing.CLEAR),
+        (metric(91, ci=[90.01, 92]), Standing.CLEAR),
+        (metric(91, ci=[90, 92]), Standing.NARROW),
+        (metric(5, unit="avatars", target=5, ci=[5, 6]), Standing.NARROW),
         (metric(91, ci=[89.99, 92]), Standing.NARROW),
         (metric(89, ci=[88, 91]), Standing.MISSED),
         (metric(0.1, unit="d", target=0.1, direction="lower"), Standing.NARROW),
@@ -252,7 +254,7 @@ def test_each_standing_has_its_words(words: Words, where: Standing) -> None:
 
 def test_readings() -> None:
     english, french = load("en"), load("fr")
-    assert reading(english, metric(99)) == "The target (at least 90%) is met with room to spare."
+    assert reading(english, metric(99)) == "The target (at least 90%) is clearly met."
     assert reading(english, metric(90)) == "The target (at least 90%) is met, but by little."
     assert "89.6% to 92.2%" in reading(english, metric(91, ci=[89.6, 92.2]))
     assert reading(english, metric(80)) == "The target (at least 90%) is not met."

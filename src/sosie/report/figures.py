@@ -47,6 +47,9 @@ def template(words: Words) -> Figure:
         "zeroline": False,
         "automargin": True,
         "fixedrange": True,
+        "separatethousands": True,
+        "exponentformat": "power",
+        "minexponent": 6,
         "title": {"standoff": 8},
     }
     decimal, thousands = words("format.decimal"), words("format.thousands")

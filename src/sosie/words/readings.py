@@ -53,7 +53,7 @@ class Standing(StrEnum):
 def standing(metric: Mapping[str, Any]) -> Standing:
     """Where a metric stands against its target.
 
-    A target is met narrowly when the interval reaches beyond it or, without an interval, when the
+    A target is met narrowly when the interval reaches it or, without an interval, when the
     value is within a twentieth of it, unless it can't be bettered: 0 where lower is better.
 
     >>> metric = {"value": 91.0, "target": 90, "direction": "higher", "met": True}
@@ -73,10 +73,10 @@ def standing(metric: Mapping[str, Any]) -> Standing:
     if not (room >= 0 if met is None else met):
         return Standing.MISSED
     if interval := metric.get("ci"):
-        reached = min(sign * (bound - target) for bound in interval) >= 0
+        clear = min(sign * (bound - target) for bound in interval) > 0
     else:
-        reached = room > abs(target) / 20 or (sign < 0 and value == target == 0)
-    return Standing.CLEAR if reached else Standing.NARROW
+        clear = room > abs(target) / 20 or (sign < 0 and value == target == 0)
+    return Standing.CLEAR if clear else Standing.NARROW
 
 
 def meaning(words: Words, key: str, metric: Mapping[str, Any]) -> str:
