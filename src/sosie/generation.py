@@ -122,7 +122,7 @@ class Scored:
     column : its place among the columns of `Mixture.values`.
     state : its place among `Mixture.voted`, or None where every row has a value to average.
     scores : the way back from normal scores, or None for the barycentre.
-    low, high : range of the originals, which rounding must not leave.
+    low, high : range of the originals that enough people share, which rounding must not leave.
     """
 
     name: Hashable
@@ -219,7 +219,9 @@ def mixture_of(
         if state is not None:
             present[:, i] = state[order] == _SCORED
             voted.append(_vote((column.name,), state[order], min_level_count))
-        low, high = float(np.nanmin(column.values)), float(np.nanmax(column.values))
+        scores = back[i]
+        shared = column.values if scores is None or not len(scores.ordered) else scores.ordered
+        low, high = float(np.nanmin(shared)), float(np.nanmax(shared))
         numbers.append(
             Scored(column.name, i, None if state is None else len(voted) - 1, back[i], low, high)
         )
