@@ -219,7 +219,7 @@ def factorize(series: Series) -> tuple[Codes, Ints]:
         import pyarrow as pa
 
         encoded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+        codes = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int32)
     else:
         codes = _factorize_pandas(series)
     codes[is_missing(series)] = -1
