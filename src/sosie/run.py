@@ -1,18 +1,12 @@
-"""The whole job: a file in, a folder out.
-
-Everything is made in a temporary folder inside the output folder, readable by its owner
-only, and moved to its final names when all of it is there.
-"""
+"""The whole job: a file in, a folder out, all of it or nothing."""
 
 from __future__ import annotations
 
-import hashlib
 import json
+import os
 import secrets
-import shutil
-import stat
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sosie._version import __version__
+from sosie.atomic import OWNER_FILE, OWNER_FOLDER, atomic, settle, staged
 from sosie.audit import measured
 from sosie.avatars import Avatarizer
 from sosie.comparison import Comparison
 from sosie.errors import InputError
-from sosie.io import File, atomic, read, write
+from sosie.io import File, check_apart, check_format, read, write
 from sosie.privacy.singling_out import column_direct_match_protection, what_if_kept
 from sosie.report import build, read_folder
 from sosie.results import Audit, Metric, json_name
@@ -38,14 +33,15 @@ if TYPE_CHECKING:
 __all__ = ["Run", "as_json", "run"]
 
 FEWEST_SHOWN = 5
-"""What fewer originals share is not shown, where no k says so."""
+"""What fewer originals share is never shown, however small k is."""
 
-PARTIAL = ".partial-"
 PRIVATE = "private"
 OURS = ("avatars.csv", "avatars.parquet", "audit.json", "attack.json", "run.json", "report.html")
+"""The files of a run's folder, beside the private ones."""
+
 Progress = Callable[[str], None]
 
-SECRET_NOTE = """\
+ABOUT_PRIVATE = """\
 What is in this folder links avatars to people. Keep it with the originals, do not publish
 it, and delete it when nothing more is to be measured.
 
@@ -66,7 +62,7 @@ class Run:
     ----------
     folder : where it is.
     avatars : the file to publish.
-    report : the page to read, or None where it was not asked for.
+    report : the page to read.
     audit : the metrics.
     notes : what deserves a look.
     """
@@ -106,46 +102,55 @@ def run(
         The file or the options can't be used, or the folder can't be written; nothing in
         the folder has changed.
     """
-    progress("read")
-    source = read(data, separator)
-    aside = None if holdout is None else read(holdout, separator)
-    table = Table.of(source.frame, avatarizer.roles)
-    progress("fit")
-    avatarizer.fit(table)
-    progress("draw")
-    made = avatarizer.release(shuffle=False)
-    published = avatarizer.release()
-    progress("audit")
-    compared = Comparison.of(
-        source.frame,
-        made,
-        aligned=True,
-        holdout=None if aside is None else aside.frame,
-        roles=audited(avatarizer.roles),
-        components=avatarizer.settings.components,
-        threads=avatarizer.threads,
-    )
-    found = measured(compared, k=avatarizer.settings.k)
-    progress("report")
-    settings = avatarizer.settings
-    about = described(
-        data,
-        source,
-        compared,
-        least=max(settings.k, settings.min_level_count),
-        roles=avatarizer.roles,
-        parameters=asdict(settings),
-        kinds={column.name: column.kind for column in table.columns},
-        warnings=table.notes,
-    )
-    with staged(out) as stage:
+    _check_outside((data, holdout), out)
+    with staged(out, OURS) as stage:
+        progress("read")
+        source = read(data, separator)
+        aside = None if holdout is None else read(holdout, separator)
+        table = Table.of(source.frame, avatarizer.roles)
+        progress("fit")
+        avatarizer.fit(table)
+        progress("draw")
         name = "avatars.parquet" if source.dialect is None else "avatars.csv"
-        write(published, stage / name, source.dialect)
-        write_json(stage / "run.json", about)
-        write_json(stage / "audit.json", found.to_dict())
-        write_report(stage, stage / "report.html", language)
+        write(avatarizer.release(), stage / name, source.dialect)
+        made = avatarizer.release(shuffle=False)
         _write_private(stage / PRIVATE, made, avatarizer.secret_seed)
+        progress("audit")
+        compared = Comparison.of(
+            source.frame,
+            made,
+            aligned=True,
+            holdout=None if aside is None else aside.frame,
+            roles=audited(avatarizer.roles),
+            components=avatarizer.settings.components,
+            threads=avatarizer.threads,
+        )
+        found = measured(compared, k=avatarizer.settings.k)
+        write_json(stage / "audit.json", found.to_dict())
+        progress("report")
+        settings = avatarizer.settings
+        about = described(
+            data,
+            source,
+            compared,
+            least=max(settings.k, settings.min_level_count, FEWEST_SHOWN),
+            roles=avatarizer.roles,
+            parameters=asdict(settings),
+            kinds={column.name: column.kind for column in table.columns},
+            warnings=table.notes,
+        )
+        write_json(stage / "run.json", about)
+        write_report(stage, stage / "report.html", language)
     return Run(out, out / name, out / "report.html", found, tuple(about["warnings"]))
+
+
+def _check_outside(inputs: Iterable[Path | None], out: Path) -> None:
+    """Raise InputError where a file to be read is one that the run would replace."""
+    for path in inputs:
+        if path is None or path.resolve().parent != out.resolve() / PRIVATE:
+            continue
+        raise InputError(f"{path}: the run would replace this file; choose another folder")
+    check_apart(inputs, (out / name for name in OURS))
 
 
 def avatarize_file(
@@ -162,17 +167,24 @@ def avatarize_file(
     Parameters
     ----------
     aligned : where to write the secret table, row i the avatar of row i, for its owner only.
+
+    Raises
+    ------
+    InputError
+        The file or the options can't be used, or a file can't be written.
     """
+    check_apart([data], [out, aligned])
+    for path in (out, aligned):
+        if path is not None:
+            check_format(path)
     progress("read")
     source = read(data, separator)
     progress("fit")
     avatarizer.fit(source.frame)
     progress("draw")
-    write(avatarizer.release(), out, source.dialect)
     if aligned is not None:
-        write(
-            avatarizer.release(shuffle=False), aligned, source.dialect, stat.S_IRUSR | stat.S_IWUSR
-        )
+        write(avatarizer.release(shuffle=False), aligned, source.dialect, OWNER_FILE)
+    write(avatarizer.release(), out, source.dialect)
     return (*source.notes, *avatarizer.table.notes)
 
 
@@ -185,11 +197,18 @@ def audit_files(
     roles: Roles | None = None,
     components: int = 5,
     separator: str | None = None,
+    metrics: Path | None = None,
     page: Path | None = None,
     language: str = "en",
     progress: Progress = lambda _: None,
 ) -> Audit:
-    """Measure a file of avatars against a file of people, and write a page where asked."""
+    """Measure a file of avatars against a file of people.
+
+    Parameters
+    ----------
+    metrics, page : where to write the metrics (JSON) and the report (HTML), if anywhere.
+    """
+    check_apart([originals, avatars, holdout], [metrics, page])
     progress("read")
     people, made = read(originals, separator), read(avatars, separator)
     aside = None if holdout is None else read(holdout, separator)
@@ -206,8 +225,9 @@ def audit_files(
     if page is not None:
         progress("report")
         about = described(originals, people, compared, least=FEWEST_SHOWN)
-        text = build(about, found.to_dict(), None, language)
-        atomic(page, lambda file: file.write(text.encode()))
+        write_text(page, build(about, found.to_dict(), None, language))
+    if metrics is not None:
+        write_json(metrics, found.to_dict())
     return found
 
 
@@ -273,10 +293,10 @@ def described(
         "version": __version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "data": {
-            "name": data.name,
+            "name": _readable(data.name),
             "rows": len(source.frame),
             "columns": source.frame.width,
-            "sha256": hashlib.sha256(data.read_bytes()).hexdigest(),
+            "sha256": source.sha256,
         },
         "parameters": dict(parameters or {}) | named,
         "columns": [
@@ -294,8 +314,22 @@ def described(
 
 def write_report(folder: Path, path: Path, language: str) -> None:
     """Build the report of a folder's JSON files."""
-    page = build(*read_folder(folder), language)
-    atomic(path, lambda file: file.write(page.encode()))
+    write_text(path, build(*read_folder(folder), language))
+
+
+def rebuild_report(folder: Path, path: Path | None, language: str) -> Path:
+    """Write the report of a run's folder again, by default in the folder; say where it is."""
+    target = path or folder / "report.html"
+    check_apart([folder / name for name in OURS if name != "report.html"], [target])
+    with suppress(OSError):  # a folder that can only be read can be read
+        settle(folder, OURS)
+    write_report(folder, target, language)
+    return target
+
+
+def _readable(name: str) -> str:
+    """A file's name as Unicode text, whatever its bytes."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def as_json(content: Mapping[str, Any]) -> str:
@@ -305,54 +339,16 @@ def as_json(content: Mapping[str, Any]) -> str:
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write a JSON file whole or not at all."""
-    text = as_json(content)
-    atomic(path, lambda file: file.write(text.encode()))
+    write_text(path, as_json(content))
+
+
+def write_text(path: Path, text: str, mode: int | None = None) -> None:
+    """Write a text in UTF-8 whole or not at all."""
+    atomic(path, lambda file: file.write(text.encode()), mode)
 
 
 def _write_private(folder: Path, aligned: pl.DataFrame, seed: int) -> None:
-    folder.mkdir(mode=stat.S_IRWXU)
-    owner = stat.S_IRUSR | stat.S_IWUSR
-    write(aligned, folder / "aligned.parquet", mode=owner)
-    atomic(folder / "seed.txt", lambda file: file.write(f"{seed}\n".encode()), mode=owner)
-    atomic(folder / "README.txt", lambda file: file.write(SECRET_NOTE.encode()), mode=owner)
-
-
-@contextmanager
-def staged(out: Path) -> Iterator[Path]:
-    """A temporary folder inside `out` whose content is moved there when all went well.
-
-    Raises
-    ------
-    InputError
-        The folder can't be written; what it held stays.
-    """
-    existed = out.exists()
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for left in out.glob(f"{PARTIAL}*"):  # of a run that was killed
-            shutil.rmtree(left, ignore_errors=True)
-        stage = out / f"{PARTIAL}{secrets.token_hex(4)}"
-        stage.mkdir(mode=stat.S_IRWXU)
-    except OSError as error:
-        raise InputError(f"{out}: can't be written ({error.strerror})") from error
-    try:
-        yield stage
-        _publish(stage, out)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
-        if not existed:
-            with suppress(OSError):
-                out.rmdir()  # only where it is empty
-
-
-def _publish(stage: Path, out: Path) -> None:
-    made = {path.name for path in stage.iterdir()}
-    private = out / PRIVATE
-    if PRIVATE in made and private.exists():
-        old = stage / "old"
-        private.rename(old)
-    for name in sorted(made):
-        (stage / name).replace(out / name)
-    for name in OURS:  # of an earlier run in another form
-        if name not in made:
-            (out / name).unlink(missing_ok=True)
+    folder.mkdir(mode=OWNER_FOLDER)
+    write(aligned, folder / "aligned.parquet", mode=OWNER_FILE)
+    write_text(folder / "seed.txt", f"{seed}\n", OWNER_FILE)
+    write_text(folder / "README.txt", ABOUT_PRIVATE, OWNER_FILE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from sosie.results import Audit, Metric
 
-__all__ = ["audit_table", "column_table", "notes", "say", "steps"]
+__all__ = ["audit_table", "column_table", "notes", "raw", "say", "steps"]
 
 _STYLES = {
     Standing.CLEAR: "green",
@@ -49,6 +50,17 @@ def _console(*, errors: bool = False) -> Console:
 def say(text: str, *, errors: bool = False) -> None:
     """Print a line; square brackets are text."""
     _console(errors=errors).print(escape(text), soft_wrap=True)
+
+
+def raw(text: str) -> None:
+    """Write text to standard output as UTF-8 bytes, whatever the terminal's encoding."""
+    sys.stdout.flush()
+    binary = getattr(sys.stdout, "buffer", None)
+    if binary is None:
+        sys.stdout.write(text)
+        return
+    binary.write(text.encode())
+    binary.flush()
 
 
 def notes(texts: Sequence[str]) -> None:

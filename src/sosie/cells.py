@@ -1,0 +1,293 @@
+"""The cells of a CSV file: what the text of a column says, and how it is written again.
+
+Text is read as whole numbers, numbers, true/false, dates or moments only where every value
+of the column is one and little is lost in writing it back. Digits with leading zeros
+(postcodes), with a leading plus (telephones) or in groups of three, and words like 1E5 stay
+text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["MISSING_WORDS", "Style", "typed", "written"]
+
+MISSING_WORDS = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL")
+"""Cells that say that there is no value, as empty ones do; among numbers, a lone dot too."""
+
+MOST_DECIMALS = 12
+_REAL = (
+    r"^[+-]?(?:(?:0|[1-9][0-9]*)(?:[.][0-9]*)?|[.][0-9]+)(?:e[+-]?[0-9]+|E[+-][0-9]+)?$"
+    r"|^[+-]?[Ii]nf(?:inity)?$"
+)
+_GROUPED = r"^[+-]?[1-9][0-9]{0,2}(?:[.,][0-9]{3})+$"
+_NUMBER_LIKE = r"^[<>=~ ]*[+-]?[0-9][0-9 .,'’\x{a0}\x{202f}]*(?:%|\x{20ac}|[$])?$"
+_CLOCKS = {
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}$": "%Y-%m-%dT%H:%M:%S",
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$": "%Y-%m-%d %H:%M:%S",
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}$": "%Y-%m-%dT%H:%M",
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}$": "%Y-%m-%d %H:%M",
+}
+_DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+TRIAL = 100
+FEW = 10
+"""Columns of so few values are categories, whatever they are."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """What a column writes in its own way; None where it does as the others.
+
+    Attributes
+    ----------
+    missing : its word for a missing value.
+    decimals : always so many (1.50); with 0, as few as needed (70, not 70.0).
+    clock : format of its dates with a time.
+    """
+
+    missing: str | None = None
+    decimals: int | None = None
+    clock: str | None = None
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A column as text: the distinct values that are present, and the words for missing."""
+
+    column: pl.Series
+    distinct: pl.Series
+    lost: Mapping[str, int]
+
+    def all_match(self, pattern: str) -> bool:
+        """Whether every present value matches; there must be one."""
+        trial = self.distinct[:TRIAL]
+        return (
+            len(trial) > 0
+            and bool(trial.str.contains(pattern).all())
+            and bool(self.distinct.str.contains(pattern).all())
+        )
+
+    def any_match(self, pattern: str) -> bool:
+        return bool(self.distinct.str.contains(pattern).any())
+
+
+def typed(
+    frame: pl.DataFrame, separator: str, notes: list[str]
+) -> tuple[pl.DataFrame, bool, str, dict[str, Style]]:
+    """Give text columns the types that their values show.
+
+    Parameters
+    ----------
+    frame : text, null where a cell is empty.
+    separator : where it is a comma, no comma is decimal.
+    notes : what was noticed is added.
+
+    Returns
+    -------
+    frame, decimal_comma, missing, styles
+        The word for missing is the file's; a column that has another has it in its style.
+    """
+    import polars as pl
+
+    texts = [_cleaned(column) for column in frame]
+    marks = [_decimal_mark(text, separator) for text in texts]
+    comma = "comma" in marks
+    if comma and "point" in marks:
+        # Only one of them marks decimals; the other one, in groups of three, marks thousands.
+        points = [text for text, mark in zip(texts, marks, strict=True) if mark == "point"]
+        comma = all(text.all_match(_GROUPED + r"|^[0-9]{1,3}$") for text in points)
+    columns, styles = [], {}
+    for text, mark in zip(texts, marks, strict=True):
+        decimal = mark if mark is None or (mark == "comma") == comma else None
+        column, style = _read(text, decimal, whole=mark is None)
+        if column.dtype == pl.String and (decimal != mark or _number_like(text)):
+            notes.append(
+                f"column {text.column.name!r} holds numbers written in a way that is not read "
+                "(thousands, units, signs or some text); it is treated as text"
+            )
+        columns.append(column)
+        styles[text.column.name] = style
+    missing, own = _missing_words(texts)
+    for name, word in own.items():
+        styles[name] = Style(word, styles[name].decimals, styles[name].clock)
+    told = {name: style for name, style in styles.items() if style != Style()}
+    return pl.DataFrame(columns), comma, missing, told
+
+
+def _cleaned(column: pl.Series) -> _Text:
+    """The column with its words for missing taken out, and how often each of them stood there."""
+    distinct = column.unique()
+    words = [w for w in ("", ".", *MISSING_WORDS) if distinct.is_in([w]).any()]
+    present = distinct.filter(~distinct.is_in(words)).drop_nulls()
+    if "." in words and not (len(present) and present[:TRIAL].str.contains(r"[0-9]$").all()):
+        words.remove(".")
+        present = distinct.filter(~distinct.is_in(words)).drop_nulls()
+    counts = Counter({"": column.null_count()})
+    if words:
+        lost = column.is_in(words)
+        for word, count in column.filter(lost).value_counts().iter_rows():
+            counts[word] += count
+        column = column.set(lost.fill_null(value=False), None)
+    return _Text(column, present, counts)
+
+
+def _missing_words(texts: Sequence[_Text]) -> tuple[str, dict[str, str]]:
+    """The word that the file uses most, and the columns that use another one."""
+    words = {text.column.name: max(text.lost, key=lambda w: text.lost[w]) for text in texts}
+    used = Counter(dict.fromkeys(words.values(), 0))
+    for text in texts:
+        used[words[text.column.name]] += sum(text.lost.values())
+    used = +used
+    # An empty cell can be written without quotes only where it is the word of the file.
+    missing = "" if "" in used or not used else used.most_common(1)[0][0]
+    lost = {text.column.name for text in texts if sum(text.lost.values())}
+    return missing, {name: w for name, w in words.items() if name in lost and w != missing}
+
+
+def _number_like(text: _Text) -> bool:
+    """Whether most values are numbers, and some are written as no program would read them."""
+    some = text.distinct[:1000]
+    if len(some) <= FEW or text.any_match(r"^0[0-9]"):
+        return False
+    grouped = bool(some.str.contains(r"^[+-]?[0-9]{1,3}(?:[ .,'’][0-9]{3})+").any())
+    alike, plain = (int(some.str.contains(p).sum()) for p in (_NUMBER_LIKE, _REAL))
+    return (grouped and alike == len(some)) or len(some) / 2 <= plain < len(some)
+
+
+# ---------------------------------------------------------------- reading
+
+
+def _decimal_mark(text: _Text, separator: str) -> Literal["point", "comma"] | None:
+    """What marks the decimals of a column of numbers; None where there are none."""
+    text = _stripped(text)
+    if text.all_match(_REAL):
+        return "point" if text.any_match("[.]") else None
+    if separator == ",":
+        return None
+    with_points = _Text(text.column, _pointed(text.distinct), text.lost)
+    if text.any_match("[.]") or not with_points.all_match(_REAL):
+        return None
+    some_without = text.any_match("^[^,]*$")
+    thousands = some_without and text.all_match(_GROUPED + r"|^[+-]?[0-9]+$")
+    return None if thousands else "comma"
+
+
+def _stripped(text: _Text) -> _Text:
+    if not text.distinct[:TRIAL].str.contains(r"^\s|\s$").any():
+        return text
+    return _Text(text.column.str.strip_chars(), text.distinct.str.strip_chars(), text.lost)
+
+
+def _pointed(values: pl.Series) -> pl.Series:
+    return values.str.replace(",", ".", literal=True)
+
+
+def _read(
+    text: _Text, decimal: Literal["point", "comma"] | None, *, whole: bool
+) -> tuple[pl.Series, Style]:
+    """The column as what all its values are, and its style; text where they are nothing else."""
+    import polars as pl
+
+    column = text.column
+    if not len(text.distinct):
+        return column, Style()
+    bare = _stripped(text)
+    if decimal == "comma":
+        bare = _Text(_pointed(bare.column), _pointed(bare.distinct), text.lost)
+    if decimal is None and whole:
+        numbers = bare.distinct.cast(pl.Int64, strict=False)
+        if not numbers.null_count() and (numbers.cast(pl.String) == bare.distinct).all():
+            return bare.column.cast(pl.Int64), Style()
+        # Whole numbers beyond 64 bits and those with leading zeros are names, not quantities.
+        if bare.any_match("[eEn]") and bare.all_match(_REAL):
+            return bare.column.cast(pl.Float64), Style()
+    elif decimal is not None:
+        return bare.column.cast(pl.Float64), Style(decimals=_decimals(bare))
+    return _named(text)
+
+
+def _decimals(text: _Text) -> int | None:
+    """How many decimals every value has; 0 where they have as few as needed; None by default."""
+    import polars as pl
+
+    values = text.distinct
+    if text.any_match("^[+-]?[0-9]+$"):
+        return None if text.any_match("[.]0*$") else 0
+    tails = values.str.extract(r"[.]([0-9]+)$").str.len_chars()
+    if tails.null_count() or tails.n_unique() > 1:
+        return None
+    decimals = int(tails[0])
+    if not 1 < decimals <= MOST_DECIMALS:
+        return None
+    try:
+        again = values.cast(pl.Float64).cast(pl.Decimal(38, decimals)).cast(pl.String)
+    except pl.exceptions.PolarsError:
+        return None
+    return decimals if (again == values).all() else None
+
+
+def _named(text: _Text) -> tuple[pl.Series, Style]:
+    """True/false, dates, moments, or text."""
+    import polars as pl
+
+    column = text.column
+    if set(text.distinct[:TRIAL]) <= {"true", "false"} and len(text.distinct) <= 2:
+        return column == "true", Style()
+    try:
+        if text.all_match(_DAY):
+            return column.str.to_date("%Y-%m-%d"), Style()
+        for pattern, clock in _CLOCKS.items():
+            if text.all_match(pattern):
+                return column.str.to_datetime(clock, time_unit="us"), Style(clock=clock)
+    except pl.exceptions.PolarsError:  # the 31st of June
+        pass
+    return column, Style()
+
+
+# ---------------------------------------------------------------- writing
+
+
+def written(
+    frame: pl.DataFrame, styles: Mapping[str, Style], *, decimal_comma: bool
+) -> pl.DataFrame:
+    """The columns as text or decimals where the usual way of writing them is not theirs."""
+    import polars as pl
+
+    return pl.DataFrame(
+        [_in_style(column, styles.get(column.name, Style()), decimal_comma) for column in frame]
+    )
+
+
+def _in_style(column: pl.Series, style: Style, decimal_comma: bool) -> pl.Series:
+    import polars as pl
+
+    if column.dtype.is_float():
+        column = _number_in_style(column, style.decimals, decimal_comma)
+    elif column.dtype == pl.Datetime and column.dtype.time_zone is None:  # type: ignore[attr-defined]
+        whole = (column.dt.microsecond().fill_null(0) == 0).all()
+        clock = style.clock or ("%Y-%m-%dT%H:%M:%S" if whole else "%Y-%m-%dT%H:%M:%S%.6f")
+        column = column.dt.strftime(clock)
+    if style.missing is not None and column.null_count():
+        column = column.cast(pl.String).fill_null(style.missing)
+    return column
+
+
+def _number_in_style(column: pl.Series, decimals: int | None, decimal_comma: bool) -> pl.Series:
+    import polars as pl
+
+    if decimals:
+        try:
+            column = column.cast(pl.Decimal(38, decimals))
+        except pl.exceptions.PolarsError:
+            decimals = None  # too large a number
+    elif decimals == 0:
+        column = column.cast(pl.String).str.strip_suffix(".0")
+    if decimal_comma:
+        column = column.cast(pl.String).str.replace(".", ",", literal=True)
+    return column

@@ -1,0 +1,111 @@
+"""The command line: options in, library calls, words out. No arithmetic here.
+
+One module for each group of commands; `sosie.cli.options` has what they share.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from sosie._version import __version__
+from sosie.cli.generate import avatarize, demo, run
+from sosie.cli.measure import audit
+from sosie.cli.options import examples
+from sosie.cli.pages import completion, report
+from sosie.errors import InputError
+
+__all__ = ["cli", "main", "status_of"]
+
+
+class InOrder(click.Group):
+    """A group whose help lists commands in the order in which they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        """The names of the commands."""
+        return list(self.commands)
+
+
+@click.group(
+    cls=InOrder,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=examples("sosie demo", "sosie run patients.csv -o out --drop patient_id"),
+)
+@click.version_option(__version__, prog_name="sosie")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Turn a table of people into avatars, measure how well they hide people, and report it.
+
+    Everything runs on this machine; no data leave it.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+for command in (demo, run, avatarize, audit, report, completion):
+    cli.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit.
+
+    Exit status: 0 done, 2 wrong arguments or unusable input, 1 a fault of sosie, 130 interrupted.
+    """
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a name that the terminal can't show is no fault
+    sys.exit(status_of(arguments))
+
+
+def _interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def status_of(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and give back its exit status; what went wrong is one line of text."""
+    try:
+        code = cli.main(
+            args=None if arguments is None else list(arguments),
+            prog_name="sosie",
+            standalone_mode=False,
+        )
+        sys.stdout.flush()
+    except click.ClickException as error:
+        return _refused(error.format_message(), getattr(error, "ctx", None))
+    except InputError as error:
+        return _refused(str(error))
+    except MemoryError:
+        return _refused("there is not enough memory for this table; try fewer rows or columns")
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("sosie: interrupted; nothing was left half written", err=True)
+        return 130
+    except BrokenPipeError:  # whoever read our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception:  # noqa: BLE001 (the last resort: say whose fault it is)
+        traceback.print_exc()
+        click.echo("sosie: this is a fault of sosie, not of your data; please report it", err=True)
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _refused(message: str, context: click.Context | None = None) -> int:
+    where = "sosie" if context is None else context.command_path
+    hint = "" if context is None else f" (see {where} --help)"
+    click.echo(f"{where}: {' '.join(message.split())}{hint}", err=True)
+    return 2
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,287 @@
+"""The options that several commands share, and what their texts mean."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sosie.errors import InputError
+
+if TYPE_CHECKING:
+    from sosie.avatars import Avatarizer
+
+__all__ = [
+    "COLUMNS",
+    "COMPONENTS",
+    "FILE",
+    "GENERATION",
+    "HOLDOUT",
+    "HTML",
+    "JSON",
+    "LANGUAGE",
+    "SEPARATOR",
+    "Generation",
+    "cells",
+    "dates",
+    "examples",
+    "generation",
+    "weights",
+    "with_options",
+]
+
+FILE = click.Path(path_type=Path)
+FILE_OR_DASH = click.Path(path_type=Path, allow_dash=True)
+
+LANGUAGE = click.option(
+    "--lang",
+    type=click.Choice(["en", "fr"]),
+    default="en",
+    show_default=True,
+    help="Language of the report and of the table in the terminal.",
+)
+SEPARATOR = click.option(
+    "--sep", metavar="';'", help="Separator of the CSV; found by itself where not given."
+)
+HOLDOUT = click.option(
+    "--holdout",
+    type=FILE,
+    metavar="FILE",
+    help="Table of people who take no part in the avatars, for the controls.",
+)
+COMPONENTS = click.option(
+    "--components",
+    default=5,
+    show_default=True,
+    metavar="D",
+    help="Dimensions in which neighbours are found.",
+)
+JSON = click.option(
+    "--json",
+    "json_",
+    type=FILE_OR_DASH,
+    metavar="FILE",
+    help="Write the figures; - for standard output, and then nothing else goes there.",
+)
+HTML = click.option("--html", type=FILE, metavar="FILE", help="Write the report.")
+
+COLUMNS = (
+    click.option(
+        "--drop",
+        multiple=True,
+        metavar="COL",
+        help="Leave a column out. Repeatable.",
+    ),
+    click.option(
+        "--categorical",
+        multiple=True,
+        metavar="COL",
+        help="Treat a column as categories, such as digits that are names.",
+    ),
+    click.option(
+        "--numeric", multiple=True, metavar="COL", help="Treat a column as numbers, to be averaged."
+    ),
+    click.option(
+        "--date",
+        multiple=True,
+        metavar="COL[=FORMAT]",
+        help="Treat a text column as dates, such as born=%d/%m/%Y; without a format, ISO 8601.",
+    ),
+)
+GENERATION = (
+    click.option(
+        "--k",
+        default=5,
+        show_default=True,
+        metavar="N",
+        help="Neighbours that each avatar is a mixture of: more hide better and blur more.",
+    ),
+    COMPONENTS,
+    click.option(
+        "--method",
+        type=click.Choice(["smoothed", "barycentre"]),
+        default="smoothed",
+        show_default=True,
+        help="smoothed gives back the spread that averaging takes away, and nobody's extremes or"
+        " rare levels appear; barycentre is the published method.",
+    ),
+    click.option(
+        "--decode",
+        type=click.Choice(["draw", "vote"]),
+        default="draw",
+        show_default=True,
+        help="Categories: one neighbour's, drawn by weight, or the heaviest.",
+    ),
+    click.option(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="A secret; by default a fresh one from the operating system.",
+    ),
+    click.option(
+        "--keep",
+        multiple=True,
+        metavar="COL",
+        help="Keep a column as it is, row by row. Repeatable, like all options that take COL.",
+    ),
+    click.option(
+        "--id", multiple=True, metavar="COL", help="Replace a column by a fresh surrogate."
+    ),
+    *COLUMNS,
+    click.option(
+        "--linked",
+        multiple=True,
+        metavar="A,B",
+        help="Draw categories together, so that they never contradict.",
+    ),
+    click.option(
+        "--weight",
+        multiple=True,
+        metavar="COL=W",
+        help="Weight of a column's squared distance; by default 1.",
+    ),
+    click.option(
+        "--min-level-count",
+        type=int,
+        metavar="N",
+        help="Levels that fewer people hold are never drawn; by default k (1 for barycentre).",
+    ),
+    click.option(
+        "--augment", default=1, show_default=True, metavar="N", help="Avatars for each person."
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Generation:
+    """The options that say how avatars are made."""
+
+    k: int
+    components: int
+    method: str
+    decode: str
+    seed: int | None
+    keep: Sequence[str]
+    drop: Sequence[str]
+    id: Sequence[str]
+    categorical: Sequence[str]
+    numeric: Sequence[str]
+    date: Sequence[str]
+    linked: Sequence[str]
+    weight: Sequence[str]
+    min_level_count: int | None
+    augment: int
+
+    def avatarizer(self, **changes: Any) -> Avatarizer:
+        """An avatarizer with these options, some of them changed."""
+        from sosie.avatars import Avatarizer
+
+        options: dict[str, Any] = {
+            "k": self.k,
+            "components": self.components,
+            "method": self.method,
+            "decode": self.decode,
+            "seed": self.seed,
+            "min_level_count": self.min_level_count,
+            "augment": self.augment,
+            "keep": self.keep,
+            "drop": self.drop,
+            "id": self.id,
+            "categorical": self.categorical,
+            "numeric": self.numeric,
+            "date": dates(self.date),
+            "linked": [cells(group) for group in self.linked],
+            "weights": weights(self.weight),
+        }
+        return Avatarizer(**(options | changes))
+
+
+def generation(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the generation options to a command, which gets them as one `Generation`."""
+    names = Generation.__dataclass_fields__
+
+    @wraps(command)  # also takes the options that the command has already
+    def gathered(**options: Any) -> None:
+        made = Generation(**{name: options.pop(name) for name in names})
+        command(made=made, **options)
+
+    optioned: Callable[..., None] = with_options(GENERATION)(gathered)
+    return optioned
+
+
+def with_options(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    """Add several options to a command, in order."""
+
+    def added(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return added
+
+
+def examples(*lines: str) -> str:
+    r"""The end of a help page: command lines, one below the other.
+
+    >>> examples("sosie demo")
+    '\x08\nExample:\n  sosie demo'
+    """
+    return "\n".join(["\b", "Examples:" if lines[1:] else "Example:", *(f"  {x}" for x in lines)])
+
+
+def dates(options: Sequence[str]) -> dict[Hashable, str | None]:
+    """``COL`` or ``COL=FORMAT`` as column -> format.
+
+    >>> dates(["born=%d/%m/%Y", "visit", "a=b=%Y"])
+    {'born': '%d/%m/%Y', 'visit': None, 'a=b': '%Y'}
+    """
+    found: dict[Hashable, str | None] = {}
+    for option in options:
+        before, sign, _ = option.partition("%")
+        name = before.rpartition("=")[0] if sign else option.partition("=")[0]
+        found[name] = option[len(name) + 1 :] or None
+        if not name:
+            raise InputError(f"--date takes COLUMN or COLUMN=FORMAT, got {option!r}")
+    return found
+
+
+def weights(options: Sequence[str]) -> dict[str, float]:
+    """``COL=W`` as column -> weight.
+
+    >>> weights(["age=2", "a=b=0.5"])
+    {'age': 2.0, 'a=b': 0.5}
+    """
+    found = {}
+    for option in options:
+        name, _, weight = option.rpartition("=")
+        try:
+            found[name] = float(weight)
+        except ValueError:
+            name = ""
+        if not name:
+            raise InputError(f"--weight takes COLUMN=NUMBER, got {option!r}")
+    return found
+
+
+def cells(option: str) -> list[str]:
+    """Names separated by commas; a name with a comma is put in double quotes.
+
+    >>> cells('arm,"arm, label"')
+    ['arm', 'arm, label']
+    """
+    try:
+        rows = list(csv.reader(io.StringIO(option, newline=""), strict=True))
+    except csv.Error:
+        rows = []
+    if len(rows) != 1:
+        raise InputError(
+            f"--linked takes names separated by commas, those with a comma or a line end in "
+            f"double quotes, got {option!r}"
+        )
+    return rows[0]
