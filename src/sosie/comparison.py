@@ -186,6 +186,11 @@ class Comparison:
         """The latent space, fitted on the originals."""
         return FAMD.solve(self.product, self.components)
 
+    @cached_property
+    def shared(self) -> dict[Hashable, Any]:
+        """What several metrics need and this class does not know of, by name."""
+        return {}
+
     def space(self, names: Sequence[Hashable]) -> FAMD:
         """The latent space of some columns, fitted on the originals without another pass.
 

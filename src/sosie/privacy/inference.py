@@ -15,10 +15,9 @@ import numpy as np
 from sosie.comparison import Comparison, compared
 from sosie.errors import InputError
 from sosie.frames import Floats, Ints
-from sosie.intervals import above_control
 from sosie.neighbours import NeighbourIndex
 from sosie.privacy.linkability import above, nearest_group
-from sosie.results import TOO_FEW_COLUMNS, Definition, Metric, json_name
+from sosie.results import NO_HOLDOUT, TOO_FEW_COLUMNS, TOO_FEW_PEOPLE, Definition, Metric, json_name
 from sosie.table import Column, Numbers, Table
 
 __all__ = ["DEFINITIONS", "inference"]
@@ -49,11 +48,11 @@ def inference(
     """How often avatars give away a secret, above a control.
 
     An attacker knows some columns of a person and guesses a secret one: the value of the
-    avatar nearest in the known columns (of one drawn among those equally near). A guess
-    is right if it is the same level, or a number within `tolerance` times the distance
-    between the 5th and the 95th percentile of the originals; missing is a value like any
-    other. With `a` the share of right guesses about originals and `c` about people set
-    aside before the avatars were made, the risk is ``100 (a - c) / (1 - c)``.
+    avatar nearest in the known columns (or of one of its equals, drawn). A guess is right
+    if it is the same level, or a number within `tolerance` times the distance between the
+    5th and the 95th percentile of the originals; missing is a value like any other. With
+    `a` the share of right guesses about originals and `c` about people set aside before
+    the avatars were made, the risk is ``100 (a - c) / (1 - c)``.
 
     Of several secrets, the one where ``a - c`` is greatest is chosen on one half of the
     people, and the metric is its risk for the other half, so that choosing does not
@@ -105,28 +104,33 @@ def inference(
     names = comparison.originals.names
     if len(names) < 2:
         return INFERENCE.unavailable(TOO_FEW_COLUMNS, target=target)
+    plans = _plans(names, secrets, known)
+    if comparison.holdout is None:
+        return INFERENCE.unavailable(NO_HOLDOUT, target=target)
+    people, strangers = _sampled(comparison.originals), _sampled(comparison.holdout)
+    if min(len(people), len(strangers)) < 2:  # halves of which would be empty
+        return INFERENCE.unavailable(TOO_FEW_PEOPLE, target=target)
     guessing = [
         (name, found)
-        for name, given in _plans(names, secrets, known)
-        if (found := _guessed(comparison, name, given, tolerance)) is not None
+        for name, given in plans
+        if (found := _guessed(comparison, people, strangers, name, given, tolerance)) is not None
     ]
     if not guessing:
         reason = "no column varies that could be known or guessed."
         return INFERENCE.unavailable(reason, target=target)
-    count = len(guessing[0][1].people)
     detail: dict[str, Any] = {"tolerance": tolerance}
-    if count < len(comparison):
-        detail["sample"] = count
+    if len(people) < len(comparison):
+        detail["sample"] = len(people)
     guessing.sort(key=lambda pair: pair[1].advantage(EVERYONE), reverse=True)
     one, other = (EVERYONE, EVERYONE) if len(guessing) == 1 else HALVES
     secret, worst = max(guessing, key=lambda pair: pair[1].advantage(one))
     return above(
         INFERENCE,
         worst.people[other],
-        None if worst.strangers is None else worst.strangers[other],
+        worst.strangers[other],
         target=target,
         detail=detail | {"secret": json_name(secret)},
-        columns=tuple(_record(name, guesses) for name, guesses in guessing),
+        columns=tuple(guesses.record(name) for name, guesses in guessing),
     )
 
 
@@ -137,30 +141,29 @@ class _Guesses:
     Attributes
     ----------
     people : (n,) float64, about originals, from the avatars.
-    strangers : (h,) float64, about people set aside, from the avatars; None without any.
+    strangers : (h,) float64, about people set aside, from the avatars.
     without : share of right guesses about originals, from the people set aside.
     """
 
     people: Floats
-    strangers: Floats | None
-    without: float | None
-
-    def risk(self, rows: slice) -> tuple[float, tuple[float, float]] | None:
-        """Risk of some of the people and its interval; None without a control to exceed."""
-        if self.strangers is None or not len(self.strangers[rows]):
-            return None
-        people, strangers = self.people[rows], self.strangers[rows]
-        if strangers.min() == 1:
-            return None
-        return above_control(
-            float(people.sum()), len(people), float(strangers.sum()), len(strangers)
-        )
+    strangers: Floats
+    without: float
 
     def advantage(self, rows: slice) -> float:
-        """Attack's success above the control's, or alone where there is none."""
-        held = self.strangers
-        control = 0.0 if held is None or not len(held[rows]) else float(held[rows].mean())
-        return float(self.people[rows].mean()) - control
+        """Success with some of the people above that with strangers."""
+        return float(self.people[rows].mean()) - float(self.strangers[rows].mean())
+
+    def record(self, name: Hashable) -> dict[str, Any]:
+        """What is said of one secret, for all people, in percent."""
+        whole = above(INFERENCE, self.people, self.strangers, target=None, detail={})
+        return {
+            "column": json_name(name),
+            "attack": whole.detail["attack"],
+            "control": whole.control,
+            "risk": whole.value,
+            "ci": whole.ci,
+            "without_avatars": 100 * self.without,
+        }
 
 
 def _plans(
@@ -183,9 +186,14 @@ def _plans(
 
 
 def _guessed(
-    comparison: Comparison, secret: Hashable, known: Sequence[Hashable], tolerance: float
+    comparison: Comparison,
+    people: Table,
+    strangers: Table,
+    secret: Hashable,
+    known: Sequence[Hashable],
+    tolerance: float,
 ) -> _Guesses | None:
-    """Guesses of one secret; None where the originals have only one value, or nothing to know."""
+    """Guesses of one secret; None where nothing varies that could be known or guessed."""
     column = comparison.originals.column(secret)
     if not _varies(column):
         return None
@@ -194,21 +202,16 @@ def _guessed(
     except InputError:
         return None
     margin = _margin(column, tolerance)
-    people = _sampled(comparison.originals)
-    points, secrets = space.transform(people), _Secrets(people.column(secret), margin)
+    points, strange = space.transform(people), space.transform(strangers)
     made = NeighbourIndex(space.transform(comparison.avatars), comparison.threads)
-    values = comparison.avatars.column(secret)
-    right = secrets.guessed(nearest_group(made, points), made.groups, values)
-    if comparison.holdout is None:
-        return _Guesses(right, None, None)
-    held = _sampled(comparison.holdout)
-    strange, hidden = space.transform(held), _Secrets(held.column(secret), margin)
-    control = hidden.guessed(nearest_group(made, strange), made.groups, values)
     reference = NeighbourIndex(strange, comparison.threads)
-    without = secrets.guessed(
-        nearest_group(reference, points), reference.groups, held.column(secret)
+    values, held = comparison.avatars.column(secret), strangers.column(secret)
+    secrets, hidden = _Secrets(people.column(secret), margin), _Secrets(held, margin)
+    return _Guesses(
+        secrets.guessed(nearest_group(made, points), made.groups, values),
+        hidden.guessed(nearest_group(made, strange), made.groups, values),
+        float(secrets.guessed(nearest_group(reference, points), reference.groups, held).mean()),
     )
-    return _Guesses(right, control, float(without.mean()))
 
 
 @dataclass(frozen=True)
@@ -268,15 +271,3 @@ def _sampled(table: Table) -> Table:
         return table
     rows = np.random.default_rng(0).choice(len(table), MOST_GUESSED, replace=False)
     return table.take(rows)
-
-
-def _record(name: Hashable, guesses: _Guesses) -> dict[str, Any]:
-    held, found = guesses.strangers, guesses.risk(EVERYONE)
-    return {
-        "column": json_name(name),
-        "attack": 100 * float(guesses.people.mean()),
-        "control": None if held is None else 100 * float(held.mean()),
-        "risk": None if found is None else 100 * found[0],
-        "ci": None if found is None else (100 * found[1][0], 100 * found[1][1]),
-        "without_avatars": None if guesses.without is None else 100 * guesses.without,
-    }

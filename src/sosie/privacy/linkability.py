@@ -7,6 +7,7 @@ aligned), or one `Comparison`. Criterion: WP29 opinion 05/2014.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def correlation_protection_rate(
     ----------
     originals : any dataframe; or a `Comparison`.
     avatars : the same columns.
-    known : the columns A; by default the first half of the columns.
+    known : the columns A; by default every other column, from the first.
     components : dimensions of each latent space.
     target : None for no target.
 
@@ -80,7 +81,7 @@ def correlation_protection_rate(
     if len(comparison.originals.columns) < 2:
         return CORRELATION.unavailable(TOO_FEW_COLUMNS, target=target)
     parts = split(comparison.originals, known)
-    links = _Links(comparison, *parts)
+    links = _Links.of(comparison, parts)
     people, pool = comparison.originals, links.spaces[1].transform(comparison.originals)
     linked, control = links.followed(people, pool), None
     if comparison.holdout is not None:
@@ -123,7 +124,7 @@ def linkability(
     ----------
     originals : any dataframe; or a `Comparison`.
     avatars, holdout : the same columns. Without a holdout there is no value.
-    known : columns of the first table; by default the first half.
+    known : columns of the first table; by default every other column, from the first.
     components : dimensions of each latent space.
     target : None for no target.
 
@@ -151,7 +152,7 @@ def linkability(
     if len(comparison.originals.columns) < 2:
         return LINKABILITY.unavailable(TOO_FEW_COLUMNS, target=target)
     parts = split(comparison.originals, known)
-    links = _Links(comparison, *parts)
+    links = _Links.of(comparison, parts)
     return above(
         LINKABILITY,
         links.reunited(comparison.originals),
@@ -210,7 +211,7 @@ def split(table: Table, known: Sequence[Hashable] | None) -> tuple[Names, Names]
     """
     names = table.names
     if known is None:
-        return names[: len(names) // 2], names[len(names) // 2 :]
+        return names[::2], names[1::2]  # columns of one kind often stand together
     for name in known:
         if name not in names:
             raise InputError(f"there is no column {name!r} to compare")
@@ -221,6 +222,7 @@ def split(table: Table, known: Sequence[Hashable] | None) -> tuple[Names, Names]
     return one, rest
 
 
+@dataclass(frozen=True)
 class _Links:
     """Avatars seen in two groups of columns.
 
@@ -228,12 +230,20 @@ class _Links:
     nearest must not depend on the row they share with an original.
     """
 
-    def __init__(self, comparison: Comparison, one: Names, rest: Names) -> None:
-        self.spaces: tuple[FAMD, FAMD] = (comparison.space(one), comparison.space(rest))
+    spaces: tuple[FAMD, ...]
+    index: tuple[NeighbourIndex, ...]
+
+    @classmethod
+    def of(cls, comparison: Comparison, parts: tuple[Names, Names]) -> _Links:
+        held = comparison.shared.get(parts)
+        if isinstance(held, _Links):
+            return held
+        spaces = tuple(comparison.space(part) for part in parts)
         order = np.random.default_rng(0).permutation(len(comparison.avatars))
-        self.points = [space.transform(comparison.avatars)[order] for space in self.spaces]
-        self.index = [NeighbourIndex(points, comparison.threads) for points in self.points]
-        self.threads = comparison.threads
+        points = (space.transform(comparison.avatars)[order] for space in spaces)
+        made = cls(spaces, tuple(NeighbourIndex(some, comparison.threads) for some in points))
+        comparison.shared[parts] = made
+        return made
 
     def nearest(self, people: Table, side: int) -> Ints:
         """The group of equal avatars nearest to each person on one side, ``(n,)``."""
@@ -255,8 +265,8 @@ class _Links:
         pool : (m, d) float64, second halves to choose from, first those of `people`.
         """
         one, groups = self.nearest(people, 0), self.index[0].groups
-        rows = NeighbourIndex(pool, self.threads)
-        reached, own = nearest_group(rows, self.points[1]), rows.groups[: len(people)]
+        rows = NeighbourIndex(pool, self.index[0].threads)
+        reached, own = nearest_group(rows, self.index[1].points), rows.groups[: len(people)]
         right = count_pairs(groups, reached, one, own)
         return np.asarray(right / (np.bincount(groups)[one] * np.bincount(rows.groups)[own]))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,14 @@ STEPS = 10
 PENALTY = 1e-3
 """Of the ridge, as a share of the rows."""
 
-WEAKEST = 0.02
-"""A column that even originals predict worse than this has nothing to lose."""
+
+def weakest(people: int) -> float:
+    """Quality below which a column has nothing to lose: what chance reaches among so many.
+
+    >>> weakest(400), weakest(1_000_000)
+    (0.1, 0.02)
+    """
+    return max(0.02, 2 / sqrt(people))
 
 
 def predictive_ratio(
@@ -69,7 +76,7 @@ def predictive_ratio(
 
     In percent; higher is better; 100 means that nothing was lost; no published target.
     Columns of more than 50 levels are left out, and so are outcomes that even originals
-    predict at less than 0.02.
+    predict no better than chance could among those set aside (0.02, or 2 / sqrt(people)).
 
     Parameters
     ----------
@@ -113,7 +120,7 @@ def predictive_ratio(
             raise InputError(f"there is no column {name!r} to predict")
     if len(usable) < 2:
         return PREDICTIVE.unavailable(TOO_FEW_COLUMNS, target=target)
-    models = _Models.of(comparison, usable)
+    models = _Models.of(comparison, comparison.holdout, usable)
     records = [
         record
         for name in usable
@@ -129,85 +136,103 @@ def predictive_ratio(
 
 
 @dataclass(frozen=True)
+class _Trained:
+    """All ridge regressions of one table: of any columns on all the others.
+
+    Attributes
+    ----------
+    mean : (w,) float64, of the expanded columns.
+    precision : (w, w) float64, inverse of their covariance plus the penalty.
+    """
+
+    mean: Floats
+    precision: Floats
+
+    @classmethod
+    def of(cls, layout: Layout, table: Table) -> _Trained:
+        total = CrossProduct(layout).add(table).total
+        total = total if isinstance(total, np.ndarray) else total.toarray()
+        mean = total[0] / total[0, 0]
+        covariance = total / total[0, 0] - np.outer(mean, mean)
+        return cls(mean, np.linalg.inv(covariance + PENALTY * np.eye(len(mean))))
+
+    def predicted(self, rows: Floats, own: Ints) -> Floats:
+        """Expanded columns `own` of some rows from all their others, ``(n, len(own))``.
+
+        With P the inverse of the penalised covariance, split into the columns S to predict
+        and the others F, the slopes are ``-P_FS P_SS^-1``: one inverse serves all.
+        """
+        slopes = -np.linalg.solve(self.precision[np.ix_(own, own)], self.precision[own]).T
+        slopes[own] = 0
+        return np.asarray((rows - self.mean) @ slopes + self.mean[own])
+
+
+@dataclass(frozen=True)
 class _Models:
-    """What models of every column are made of.
+    """Models of every column, trained on originals and on avatars.
 
     Attributes
     ----------
     layout : the expanded columns, of the originals.
-    real, made : the enriched originals and avatars, with their cross-products.
-    test : the people set aside, enriched, and their expanded rows.
+    tables, trained : originals and avatars, enriched, and their models.
+    test, rows : people set aside, enriched, and their expanded rows.
     """
 
     layout: Layout
-    real: tuple[Table, Any]
-    made: tuple[Table, Any]
-    test: tuple[Table, Floats]
+    tables: tuple[Table, Table]
+    trained: tuple[_Trained, _Trained]
+    test: Table
+    rows: Floats
 
     @classmethod
-    def of(cls, comparison: Comparison, usable: Sequence[Hashable]) -> _Models:
-        originals = comparison.originals.select(usable)
+    def of(cls, comparison: Comparison, holdout: Table, usable: Sequence[Hashable]) -> _Models:
         edges = {
             column.name: quantile_edges(column.values[~column.missing], STEPS)
-            for column in originals.numbers
+            for column in comparison.originals.select(usable).numbers
         }
-        held = comparison.originals if comparison.holdout is None else comparison.holdout
         real, made, test = (
             _enriched(table.select(usable), edges)
-            for table in (comparison.originals, comparison.avatars, held)
+            for table in (comparison.originals, comparison.avatars, holdout)
         )
         layout = Layout.of(real)
-        return cls(
-            layout,
-            (real, CrossProduct(layout).add(real).total),
-            (made, CrossProduct(layout).add(made).total),
-            (test, _expanded(layout, test)),
-        )
+        trained = _Trained.of(layout, real), _Trained.of(layout, made)
+        return cls(layout, (real, made), trained, test, _expanded(layout, test))
 
     def record(self, name: Hashable) -> dict[str, Any] | None:
         """Qualities of the two models of one column; None where there is nothing to lose."""
-        outcome = self.test[0].column(name)
-        wanted = self._places(name)
-        whole = self._quality(self.real, outcome, wanted)
-        if whole is None or whole < WEAKEST:
+        whole, kept = (self._quality(name, which) for which in (0, 1))
+        if whole is None or whole < weakest(len(self.rows)):
             return None
-        kept = max(0.0, self._quality(self.made, outcome, wanted) or 0.0)
+        kept = max(0.0, kept or 0.0)
         return {
             "column": json_name(name),
-            "measure": "r2" if isinstance(outcome, Numbers) else "gini",
+            "measure": "r2" if isinstance(self.test.column(name), Numbers) else "gini",
             "originals": whole,
             "avatars": kept,
             "ratio": 100 * kept / whole,
         }
 
-    def _places(self, name: Hashable) -> tuple[Ints, Ints]:
-        """Expanded columns to predict, and those to predict from."""
-        own = {name, (name, "bin")}
-        numbers = [1 + i for i, other in enumerate(self.layout.names) if other == name]
-        free = [1 + i for i, other in enumerate(self.layout.names) if other != name]
-        outcome = list(numbers)
-        for block in self.layout.blocks:
-            places = range(block.start, block.start + block.size)
-            if block.name not in own:
-                free.extend(places)
-            elif block.name == name and not block.presence:
-                outcome.extend(places)
-        return np.array(outcome), np.array(free)
-
-    def _quality(
-        self, trained: tuple[Table, Any], outcome: Column, places: tuple[Ints, Ints]
-    ) -> float | None:
-        table, total = trained
-        if isinstance(outcome, Numbers):
-            present = ~table.column(outcome.name).missing
-            if not present.any():
+    def _quality(self, name: Hashable, which: int) -> float | None:
+        """Quality of the model of a column trained on one of the tables."""
+        trained, column = self.trained[which], self.tables[which].column(name)
+        if isinstance(column, Numbers) and column.missing.any():
+            present = np.flatnonzero(~column.missing)
+            if not len(present):
                 return 0.0
-            if not present.all():  # rows without the outcome have nothing to teach
-                total = CrossProduct(self.layout).add(table.take(np.flatnonzero(present))).total
-        predicted = _predicted(total, self.test[1], *places)
+            # Rows without the outcome have nothing to teach.
+            trained = _Trained.of(self.layout, self.tables[which].take(present))
+        outcome = self.test.column(name)
         if isinstance(outcome, Numbers):
-            return _r_squared(self.test[1][:, places[0][0]], predicted[:, 0], ~outcome.missing)
-        return _gini(outcome, predicted)
+            own = [1 + self.layout.names.index(name)]
+            hidden = [*own, *self._indicators(name), *self._indicators((name, "bin"))]
+            predicted = trained.predicted(self.rows, np.array(hidden))
+            return _r_squared(self.rows[:, own[0]], predicted[:, 0], ~outcome.missing)
+        return _gini(outcome, trained.predicted(self.rows, np.array(self._indicators(name))))
+
+    def _indicators(self, name: Hashable) -> list[int]:
+        """Expanded columns of the levels of a category, or of what is missing."""
+        blocks = [block for block in self.layout.blocks if block.name == name]
+        return [i for block in blocks for i in range(block.start, block.start + block.size)]
 
 
 def _usable(column: Column) -> bool:
@@ -245,17 +270,6 @@ def _expanded(layout: Layout, table: Table) -> Floats:
         seen = np.flatnonzero(codes < block.size)
         rows[seen, block.start + codes[seen].astype(np.int64)] = 1
     return rows
-
-
-def _predicted(total: Any, rows: Floats, outcome: Ints, free: Ints) -> Floats:
-    """Ridge regression from a cross-product, applied to some rows, ``(n, outcomes)``."""
-    dense = total if isinstance(total, np.ndarray) else total.toarray()
-    count = dense[0, 0]
-    mean = dense[0] / count
-    covariance = dense / count - np.outer(mean, mean)
-    inner = covariance[np.ix_(free, free)] + PENALTY * np.eye(len(free))
-    slopes = np.linalg.solve(inner, covariance[np.ix_(free, outcome)])
-    return np.asarray((rows[:, free] - mean[free]) @ slopes + mean[outcome])
 
 
 def _r_squared(actual: Floats, predicted: Floats, present: Any) -> float | None:
