@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from comparison_cases import people
 
-from sosie.audit import audit
 from sosie.context import Context
 from sosie.errors import InputError
+from sosie.metrics import audit
 
 FILE = """
 name = "our registry"

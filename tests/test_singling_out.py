@@ -26,7 +26,6 @@ from sosie.privacy.singling_out import (
     local_cloaking,
     rare_values,
     row_direct_match_protection,
-    what_if_kept,
 )
 from sosie.results import NO_CATEGORIES, NOT_ALIGNED, Metric
 
@@ -173,16 +172,6 @@ def test_with_several_avatars_a_person_the_worst_part_counts() -> None:
     stacked = pl.DataFrame({"a": ["p", "q", "p", "p", "s", "r", "q", "p"]})
     column = column_direct_match_protection(originals, stacked).columns[0]
     assert (column["matches"], column["distinct"]) == (2, 2)
-
-
-def test_what_if_kept_is_what_keeping_gives() -> None:
-    originals = people()
-    kept = what_if_kept(originals)
-    assert kept.columns == column_direct_match_protection(originals, originals).columns
-    assert kept.value == kept.columns[0]["protection"]
-    by_name = {column["column"]: column for column in kept.columns}
-    assert by_name["smoker"]["distinct"] == 3
-    assert by_name["smoker"]["protection"] == 100 * (1 - 3 / 200)
 
 
 # ------------------------------------------------------------ rows and levels

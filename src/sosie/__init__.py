@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _HOME = {
     "FAMD": "famd",
     "Avatarizer": "avatars",
-    "audit": "audit",
+    "audit": "metrics",
     "Roles": "table",
     "Table": "table",
 }

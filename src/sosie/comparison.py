@@ -175,6 +175,14 @@ class Comparison:
         """Avatars for each person, where the tables are aligned."""
         return len(self.avatars) // len(self.originals)
 
+    def with_avatars(self, avatars: Table) -> Comparison:
+        """The same originals beside other avatars; what concerns originals alone is kept."""
+        other = replace(self, avatars=avatars)
+        for name in ("product", "famd", "original_points", "original_index"):
+            if name in self.__dict__:
+                other.__dict__[name] = self.__dict__[name]
+        return other
+
     @cached_property
     def product(self) -> CrossProduct:
         """All that any latent space needs to know of the originals; one pass."""

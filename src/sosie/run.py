@@ -16,12 +16,13 @@ import numpy as np
 
 from sosie._version import __version__
 from sosie.atomic import OWNER_FILE, OWNER_FOLDER, atomic, settle, staged
-from sosie.audit import measured
 from sosie.avatars import Avatarizer
 from sosie.comparison import Comparison
 from sosie.errors import InputError
 from sosie.io import File, check_apart, check_format, read, write
-from sosie.privacy.singling_out import column_direct_match_protection, what_if_kept
+from sosie.keeping import what_if_kept
+from sosie.metrics import measured
+from sosie.privacy.singling_out import column_direct_match_protection
 from sosie.report import build, read_folder
 from sosie.results import Audit, Metric, json_name
 from sosie.summaries import distributions, projection

@@ -19,14 +19,13 @@ from sosie.comparison import (
     Crowd,
     compared,
     crowd,
-    encoded,
 )
 from sosie.errors import InputError
 from sosie.frames import Floats, Ints, Mask
 from sosie.intervals import median_interval, wilson
 from sosie.neighbours import NeighbourIndex
 from sosie.results import NO_CATEGORIES, NOT_ALIGNED, Definition, Metric, json_name
-from sosie.table import Column, Levels, Numbers, Roles, Table
+from sosie.table import Column, Levels, Numbers, Table
 
 __all__ = [
     "DEFINITIONS",
@@ -39,11 +38,9 @@ __all__ = [
     "local_cloaking",
     "rare_values",
     "row_direct_match_protection",
-    "what_if_kept",
 ]
 
 COLUMN_MATCH = Definition("column_direct_match_protection", "%", "higher", "singling_out", 50.0)
-KEPT = Definition("what_if_kept", "%", "higher", "singling_out", 50.0)
 HIDDEN = Definition("hidden_rate", "%", "higher", "singling_out", 90.0)
 CLOAKING = Definition("local_cloaking", "avatars", "higher", "singling_out", 5.0)
 CLOSEST = Definition("distance_to_closest", "distance", "higher", "singling_out", 0.2)
@@ -137,51 +134,8 @@ def column_direct_match_protection(
             counted.append((int(_equal(_values(before), own).sum()), len(np.unique(own))))
         matches, distinct = max(counted, key=lambda found: found[0] * found[1])
         records.append(column_record(before.name, matches, distinct, count, target))
-    return _ranked(COLUMN_MATCH, records, target)
-
-
-def what_if_kept(
-    originals: object, *, roles: Roles | None = None, target: float | None = 50.0
-) -> Metric:
-    """What each column would score if it were kept unchanged, before anything is made.
-
-    A column kept row by row matches everywhere, so its `column_direct_match_protection`
-    is ``100 (1 - u_c / n)``, `u_c` being its number of distinct values, missing included.
-
-    Parameters
-    ----------
-    originals : any dataframe, or a `Table`.
-    roles : columns to leave out (``drop``, ``id``) and types that are forced.
-    target : columns below it are flagged; None for no target.
-
-    Returns
-    -------
-    Metric
-        The value is that of the column that would reveal most; ``columns`` ranks them all,
-        as in `column_direct_match_protection`.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> people = pl.DataFrame({"name": ["a", "b", "c", "d"], "sex": ["F", "M", "F", "M"]})
-    >>> [(c["column"], c["protection"]) for c in what_if_kept(people).columns]
-    [('name', 0.0), ('sex', 50.0)]
-    """
-    table = encoded(originals, roles)
-    count = len(table)
-    records = [
-        column_record(column.name, count, len(np.unique(_values(column))), count, target)
-        for column in table.columns
-    ]
-    return _ranked(KEPT, records, target)
-
-
-def _ranked(
-    definition: Definition, records: Sequence[dict[str, Any]], target: float | None
-) -> Metric:
-    """The riskiest column's protection, and all columns by falling risk."""
     columns = tuple(sorted(records, key=lambda record: float(record["protection"])))
-    return definition.found(columns[0]["protection"], target=target, columns=columns)
+    return COLUMN_MATCH.found(columns[0]["protection"], target=target, columns=columns)
 
 
 def column_record(
@@ -655,6 +609,11 @@ def _exposed(distances: Floats) -> Mask:
 
 
 # ------------------------------------------------------------------------------- values and rows
+
+
+def distinct_values(column: Column) -> int:
+    """Number of distinct values, a missing one included."""
+    return len(np.unique(_values(column)))
 
 
 def _values(column: Column) -> NDArray[Any]:

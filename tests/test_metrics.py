@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from comparison_cases import people as mixed
 
-from sosie.audit import DEFINITIONS, MEASURES, audit, measured
 from sosie.avatars import Avatarizer
 from sosie.comparison import Comparison
 from sosie.errors import InputError
+from sosie.metrics import DEFINITIONS, MEASURES, audit, measured
 from sosie.results import NO_HOLDOUT, NOT_ALIGNED, Audit, Metric
 
 PRIVACY = [

@@ -1,4 +1,4 @@
-"""audit: every metric on two tables, from one comparison."""
+"""Every metric on two tables, from one comparison."""
 
 from __future__ import annotations
 
