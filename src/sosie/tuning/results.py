@@ -1,0 +1,295 @@
+"""What a sweep found: one trial for each setting, the frontier, the cheapest that will do.
+
+Two figures place a setting. *Risk*: the highest rate, in percent, that any attacker reached
+among those tried. *Loss*: how much of what the utility targets allow has been used, the mean
+over the utility metrics; 0 where nothing was lost, 1 where each stands at its target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+from sosie._version import __version__
+from sosie.avatars import Decode, Method
+from sosie.results import Definition, Metric
+
+__all__ = ["ALLOWED", "STRONGEST", "Setting", "Trial", "Tuning"]
+
+STRONGEST = Definition("strongest_attack", "%", "lower", "linkability")
+"""The rate of the strongest attacker; no published target."""
+
+ALLOWED: Mapping[str, float] = {
+    "hellinger_mean": 0.1,
+    "association_difference": 0.1,
+    "predictive_ratio": 10.0,
+}
+"""What counts as one unit of loss: the usual targets, and ten points of predictive ratio."""
+
+SCHEMA = "sosie/tune/1"
+
+
+@dataclass(frozen=True, order=True)
+class Setting:
+    """What is swept.
+
+    Attributes
+    ----------
+    components : dimensions in which neighbours are found.
+    method : ``smoothed`` or ``barycentre``.
+    k : neighbours of each avatar.
+    """
+
+    components: int
+    method: Method
+    k: int
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting, measured.
+
+    Attributes
+    ----------
+    setting : which.
+    metrics : key -> metric, those of privacy, `STRONGEST` and those of utility.
+    reason : why there are none, where avatars can't be made so.
+    """
+
+    setting: Setting
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
+    reason: str | None = None
+
+    @property
+    def risk(self) -> float | None:
+        """Highest rate of any attacker, in percent; None where none was tried.
+
+        >>> rates = (Metric("hidden_rate", 88.0, "%", "higher", "singling_out"),
+        ...          Metric("strongest_attack", 26.0, "%", "lower", "linkability"))
+        >>> Trial(Setting(5, "smoothed", 5), {rate.key: rate for rate in rates}).risk
+        26.0
+        """
+        hidden, found = self.value("hidden_rate"), self.value(STRONGEST.key)
+        rates = [None if hidden is None else 100 - hidden, found]
+        return max((rate for rate in rates if rate is not None), default=None)
+
+    @property
+    def loss(self) -> float | None:
+        """Utility lost, in units of `ALLOWED`, at least 0; None where it was not measured.
+
+        >>> moved = Metric("hellinger_mean", 0.05, "distance", "lower", "utility")
+        >>> Trial(Setting(5, "smoothed", 5), {"hellinger_mean": moved}).loss
+        0.5
+        """
+        lost = []
+        for key, allowed in ALLOWED.items():
+            value = self.value(key)
+            if value is not None:
+                lost.append(max(100 - value if key == "predictive_ratio" else value, 0) / allowed)
+        return sum(lost) / len(lost) if lost else None
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """Metrics of protection whose target is not met."""
+        return tuple(
+            metric.key
+            for metric in self.metrics.values()
+            if metric.criterion != "utility" and metric.met is False
+        )
+
+    @property
+    def meets(self) -> bool:
+        """Whether every target of protection is met."""
+        return bool(self.metrics) and not self.missed
+
+    def value(self, key: str) -> float | None:
+        """Value of a metric; None where there is none."""
+        return self.metrics[key].value if key in self.metrics else None
+
+    def judged(self, targets: Mapping[str, float | None]) -> Self:
+        """The same against other targets."""
+        metrics = {
+            key: replace(metric, target=targets.get(key, metric.target))
+            for key, metric in self.metrics.items()
+        }
+        return replace(self, metrics=metrics)
+
+    def dominates(self, other: Trial) -> bool:
+        """Whether it risks no more and loses no more than another, and one of them less."""
+        mine, theirs = (self.risk, self.loss), (other.risk, other.loss)
+        no_worse = all(
+            own is not None and its is not None and own <= its
+            for own, its in zip(mine, theirs, strict=True)
+        )
+        return no_worse and mine != theirs
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, aggregates only."""
+        return {
+            "k": self.setting.k,
+            "method": self.setting.method,
+            "components": self.setting.components,
+            "reason": self.reason,
+            "risk": self.risk,
+            "loss": self.loss,
+            "meets": self.meets,
+            "metrics": {key: metric.to_dict() for key, metric in self.metrics.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Self:
+        """A trial as `to_dict` told it."""
+        return cls(
+            Setting(told["components"], told["method"], told["k"]),
+            {key: _metric(key, metric) for key, metric in told["metrics"].items()},
+            told["reason"],
+        )
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Every setting that was tried.
+
+    Attributes
+    ----------
+    rows, columns : of the table.
+    releases : how many are planned, which the attackers were given.
+    decode : how categories were chosen.
+    trials : the settings measured so far, in order.
+    wanted : how many settings were asked for.
+    digest : of the data and the options: a sweep is resumed on the same only.
+
+    Examples
+    --------
+    >>> Tuning(rows=10, columns=2, releases=1, decode="draw", trials=(), wanted=16).complete
+    False
+    """
+
+    rows: int
+    columns: int
+    releases: int
+    decode: Decode
+    trials: tuple[Trial, ...]
+    wanted: int
+    digest: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every setting that was asked for has been tried."""
+        return len(self.trials) >= self.wanted
+
+    @cached_property
+    def frontier(self) -> tuple[Trial, ...]:
+        """The settings that no other beats on both risk and loss, the riskiest first."""
+        placed = [trial for trial in self.trials if None not in (trial.risk, trial.loss)]
+        best = [t for t in placed if not any(other.dominates(t) for other in placed)]
+        return tuple(sorted(best, key=lambda trial: (-(trial.risk or 0.0), trial.loss or 0.0)))
+
+    @cached_property
+    def cheapest(self) -> Trial | None:
+        """Of the settings that meet every target of protection, the one that loses least."""
+        return _least_loss(trial for trial in self.trials if trial.meets)
+
+    @cached_property
+    def unbound(self) -> Trial | None:
+        """The one that loses least, targets or not: what the targets cost is measured from it."""
+        return _least_loss(self.trials)
+
+    @cached_property
+    def nearest(self) -> Trial | None:
+        """The one that misses fewest targets, then risks least: where none meets them all."""
+        measured = [trial for trial in self.trials if trial.metrics]
+        return min(measured, key=lambda t: (len(t.missed), t.risk or 0.0), default=None)
+
+    @property
+    def cost(self) -> dict[str, float]:
+        """What the targets cost: each utility metric of `cheapest` less that of `unbound`."""
+        if self.cheapest is None or self.unbound is None:
+            return {}
+        pairs = {key: (self.cheapest.value(key), self.unbound.value(key)) for key in ALLOWED}
+        pairs["loss"] = (self.cheapest.loss, self.unbound.loss)
+        return {
+            key: after - before
+            for key, (after, before) in pairs.items()
+            if after is not None and before is not None
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``tune.json`` holds; the seed is not in it."""
+        return {
+            "schema": SCHEMA,
+            "version": __version__,
+            "rows": self.rows,
+            "columns": self.columns,
+            "releases": self.releases,
+            "decode": self.decode,
+            "complete": self.complete,
+            "wanted": self.wanted,
+            "digest": self.digest,
+            "trials": [
+                trial.to_dict() | {"frontier": trial in self.frontier} for trial in self.trials
+            ],
+            "cheapest": _named(self.cheapest),
+            "unbound": _named(self.unbound),
+            "nearest": _named(self.nearest),
+            "cost": self.cost,
+        }
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Self:
+        """A sweep as `to_dict` told it."""
+        names = ("rows", "columns", "releases", "decode", "wanted", "digest")
+        trials = tuple(Trial.from_dict(trial) for trial in told["trials"])
+        return cls(trials=trials, **{name: told[name] for name in names})
+
+    def judged(self, targets: Mapping[str, float | None]) -> Tuning:
+        """The same against other targets."""
+        return replace(self, trials=tuple(trial.judged(targets) for trial in self.trials))
+
+    def extended(self, trials: Sequence[Trial]) -> Tuning:
+        """The same with more trials, in the order of their settings."""
+        return replace(self, trials=tuple(sorted((*self.trials, *trials), key=_place)))
+
+
+def _place(trial: Trial) -> Setting:
+    return trial.setting
+
+
+def _least_loss(trials: Iterable[Trial]) -> Trial | None:
+    measured = [trial for trial in trials if trial.loss is not None]
+    return min(measured, key=lambda trial: (trial.loss or 0.0, trial.risk or 0.0), default=None)
+
+
+def _named(trial: Trial | None) -> dict[str, Any] | None:
+    if trial is None:
+        return None
+    setting = trial.setting
+    return {"k": setting.k, "method": setting.method, "components": setting.components}
+
+
+def _metric(key: str, told: Mapping[str, Any]) -> Metric:
+    known = {
+        "value",
+        "unit",
+        "direction",
+        "target",
+        "met",
+        "reason",
+        "criterion",
+        "ci",
+        "control",
+    }
+    return Metric(
+        key,
+        told["value"],
+        told["unit"],
+        told["direction"],
+        told["criterion"],
+        told["target"],
+        told["reason"],
+        None if told["ci"] is None else (told["ci"][0], told["ci"][1]),
+        told.get("control"),
+        {name: value for name, value in told.items() if name not in known},
+    )

@@ -1,0 +1,282 @@
+"""tune: k, method and components swept, each setting measured and attacked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from sosie.avatars import Avatarizer, Decode, Method
+from sosie.comparison import Comparison, encoded
+from sosie.context import Context
+from sosie.errors import InputError
+from sosie.metrics import DEFINITIONS
+from sosie.privacy.singling_out import (
+    column_direct_match_protection,
+    hidden_rate,
+    local_cloaking,
+)
+from sosie.randomness import fresh_seed
+from sosie.results import Metric
+from sosie.table import Roles, Table
+from sosie.tuning.attackers import strongest
+from sosie.tuning.results import STRONGEST, Setting, Trial, Tuning
+from sosie.tuning.state import digest_of, known, load, save
+from sosie.utility.associations import association_difference
+from sosie.utility.distributions import hellinger_mean
+from sosie.utility.prediction import predictive_ratio
+
+__all__ = ["KS", "tune"]
+
+KS = (3, 5, 8, 10, 15, 20, 30, 50)
+
+TARGETS = 600
+"""People attacked in each setting: their interval is about three points wide on either side."""
+
+REPEATS = 3
+"""Releases over which what varies most from one to the next is averaged."""
+
+SET_ASIDE = 0.25
+"""Share of the people on whom models trained on avatars of the others are tested."""
+
+CHANCY = (hidden_rate, local_cloaking)
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is the same for every setting."""
+
+    table: Table
+    originals: Table
+    decode: Decode
+    min_level_count: int | None
+    seed: int
+    releases: int
+    attacked: int
+    outcomes: Sequence[Hashable] | None
+    threads: int
+
+    def avatarizer(self, setting: Setting) -> Avatarizer:
+        return Avatarizer(
+            setting.k,
+            setting.components,
+            method=setting.method,
+            decode=self.decode,
+            min_level_count=self.min_level_count,
+            seed=self.seed,
+            threads=self.threads,
+        )
+
+
+def tune(
+    data: object,
+    *,
+    ks: Sequence[int] = KS,
+    methods: Sequence[Method] = ("smoothed", "barycentre"),
+    components: Sequence[int] = (5,),
+    decode: Decode = "draw",
+    min_level_count: int | None = None,
+    seed: int | None = None,
+    roles: Roles | None = None,
+    releases: int | None = None,
+    context: Context | None = None,
+    targets: Mapping[str, float | None] | None = None,
+    attacked: int = TARGETS,
+    outcomes: Sequence[Hashable] | None = None,
+    folder: str | PathLike[str] | None = None,
+    progress: Progress | None = None,
+    threads: int = -1,
+) -> Tuning:
+    """Measure what each setting hides and what it costs.
+
+    In each setting avatars are made once and compared (hidden rate, local cloaking, column
+    direct match protection, mean Hellinger distance, difference of association), attacked
+    by the strongest of the quick attackers who hold the originals and as many releases as
+    planned, and models are trained on avatars of three quarters of the people and tested
+    on the others (predictive ratio).
+
+    Parameters
+    ----------
+    data : a pandas, polars or pyarrow table, one row a person; or a `Table`.
+    ks, methods, components : the values to try, all combined.
+    decode, min_level_count, threads : as for `Avatarizer`.
+    seed : a secret; None takes one from the operating system. It is written nowhere.
+    roles : see `Roles`.
+    releases : how many will be published; by default what the context says, else 1.
+    context : what sets the targets; see `Context`.
+    targets : metric -> target, above those of the context; ``strongest_attack`` is one of
+        them, in percent, and has no target unless one is given here.
+    attacked : people attacked in each setting.
+    outcomes : columns that models predict; by default each in turn.
+    folder : where ``tune.json`` is written after each setting, and found again.
+    progress : called with settings done, settings in all, and the setting at work.
+
+    Raises
+    ------
+    InputError
+        The table can't be used, there is nothing to try, or the folder holds another sweep.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": list(range(20, 60)) * 2, "sex": ["F", "M"] * 40})
+    >>> found = tune(people, ks=(3, 9), methods=("smoothed",), seed=1)
+    >>> [trial.setting.k for trial in found.trials], found.complete
+    ([3, 9], True)
+    """
+    settings = _settings(ks, methods, components)
+    judge = context or Context.of()
+    goals = _goals(judge, targets or {})
+    planned = judge.releases if releases is None else releases
+    if planned < 1:
+        raise InputError(f"releases must be at least 1, got {planned}")
+    table = data if isinstance(data, Table) else Table.of(data, roles)
+    job = _Job(
+        table=table,
+        originals=encoded(table.frame.to_native(), _audited(table.roles)),
+        decode=decode,
+        min_level_count=min_level_count,
+        seed=fresh_seed() if seed is None else seed,
+        releases=planned,
+        attacked=attacked,
+        outcomes=outcomes,
+        threads=threads,
+    )
+    digest = digest_of(
+        table,
+        {
+            "decode": decode,
+            "min_level_count": min_level_count,
+            "releases": planned,
+            "attacked": attacked,
+            "outcomes": outcomes,
+        },
+    )
+    before = None if folder is None else load(Path(folder), digest)
+    tuning = Tuning(
+        rows=len(table),
+        columns=len(job.originals.columns),
+        releases=planned,
+        decode=decode,
+        trials=(),
+        wanted=len(settings),
+        digest=digest,
+    ).extended(known(before, settings))
+    done = {trial.setting for trial in tuning.trials}
+    for setting in (setting for setting in settings if setting not in done):
+        if progress is not None:
+            progress(len(tuning.trials), len(settings), _label(setting))
+        tuning = tuning.extended([_tried(job, setting)]).judged(goals)
+        if folder is not None:
+            save(Path(folder), tuning)
+    if progress is not None:
+        progress(len(settings), len(settings), "")
+    tuning = tuning.judged(goals)
+    if not any(trial.metrics for trial in tuning.trials):
+        raise InputError(f"no setting can be tried: {tuning.trials[0].reason}")
+    return tuning
+
+
+def _settings(
+    ks: Sequence[int], methods: Sequence[Method], components: Sequence[int]
+) -> tuple[Setting, ...]:
+    """All combinations, each once, in the order in which they are tried."""
+    settings = tuple(
+        dict.fromkeys(Setting(d, method, k) for d, method, k in product(components, methods, ks))
+    )
+    if not settings:
+        raise InputError("tune needs at least one k, one method and one number of components")
+    return settings
+
+
+def _goals(context: Context, targets: Mapping[str, float | None]) -> dict[str, float | None]:
+    goals = {definition.key: definition.target for definition in (*DEFINITIONS, STRONGEST)}
+    for key in targets:
+        if key not in goals:
+            raise InputError(f"there is no metric {key!r}; there are {', '.join(goals)}")
+    return goals | {**context.targets, **targets}
+
+
+def _audited(roles: Roles) -> Roles:
+    """Roles under which a release is compared: identifiers tell nothing, kept columns do."""
+    return replace(roles, keep=(), id=(), linked=(), drop=(*roles.drop, *roles.id))
+
+
+def _label(setting: Setting) -> str:
+    return f"k={setting.k}, {setting.method}, {setting.components} components"
+
+
+def _tried(job: _Job, setting: Setting) -> Trial:
+    """Measure a setting; a setting that the table does not allow says why."""
+    try:
+        avatarizer = job.avatarizer(setting).fit(job.table)
+        first, *others = (_compared(job, avatarizer, release) for release in range(REPEATS))
+        found = [
+            *(_averaged([measure(c) for c in (first, *others)]) for measure in CHANCY),
+            column_direct_match_protection(first),
+            strongest(avatarizer, job.releases, job.attacked),
+            hellinger_mean(first),
+            association_difference(first),
+            _predicted(job, setting),
+        ]
+    except InputError as error:
+        return Trial(setting, {}, str(error))
+    return Trial(setting, {metric.key: _brief(metric) for metric in found})
+
+
+def _compared(job: _Job, avatarizer: Avatarizer, release: int) -> Comparison:
+    return Comparison.of(
+        job.originals,
+        avatarizer.release(release, shuffle=False),
+        aligned=True,
+        components=avatarizer.settings.components,
+        threads=job.threads,
+    )
+
+
+def _predicted(job: _Job, setting: Setting) -> Metric:
+    """Models trained on avatars of some people, tested on the others.
+
+    Who is set aside is the same in every setting and says nothing of the seed.
+    """
+    order = np.random.default_rng(0).permutation(len(job.table))
+    cut = round(SET_ASIDE * len(order))
+    taught, others = (job.table.take(np.sort(rows)) for rows in (order[cut:], order[:cut]))
+    avatarizer = job.avatarizer(setting).fit(taught)
+    return _averaged(
+        [
+            predictive_ratio(
+                Comparison(taught, avatarizer.draw(release), others, threads=job.threads),
+                outcomes=job.outcomes,
+            )
+            for release in range(REPEATS)
+        ]
+    )
+
+
+def _averaged(metrics: Sequence[Metric]) -> Metric:
+    """Mean over releases, of the value and of the ends of its interval."""
+    values = [metric.value for metric in metrics if metric.value is not None]
+    intervals = [metric.ci for metric in metrics if metric.ci is not None]
+    if not values:
+        return metrics[0]
+    ends = (
+        None if not intervals else (_mean(i[0] for i in intervals), _mean(i[1] for i in intervals))
+    )
+    return replace(metrics[0], value=_mean(values), ci=ends)
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = list(values)
+    return sum(known) / max(len(known), 1)
+
+
+def _brief(metric: Metric) -> Metric:
+    """A metric without what is said column by column or person by person."""
+    return replace(metric, columns=(), by_person={})
