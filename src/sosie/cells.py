@@ -8,9 +8,11 @@ text.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -21,23 +23,30 @@ __all__ = ["MISSING_WORDS", "Style", "typed", "written"]
 MISSING_WORDS = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL")
 """Cells that say that there is no value, as empty ones do; among numbers, a lone dot too."""
 
+_WORDS = ("", ".", *MISSING_WORDS)
 MOST_DECIMALS = 12
-_REAL = (
-    r"^[+-]?(?:(?:0|[1-9][0-9]*)(?:[.][0-9]*)?|[.][0-9]+)(?:e[+-]?[0-9]+|E[+-][0-9]+)?$"
-    r"|^[+-]?[Ii]nf(?:inity)?$"
-)
-_GROUPED = r"^[+-]?[1-9][0-9]{0,2}(?:[.,][0-9]{3})+$"
-_NUMBER_LIKE = r"^[<>=~ ]*[+-]?[0-9][0-9 .,'’\x{a0}\x{202f}]*(?:%|\x{20ac}|[$])?$"
-_CLOCKS = {
-    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}$": "%Y-%m-%dT%H:%M:%S",
-    r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$": "%Y-%m-%d %H:%M:%S",
-    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}$": "%Y-%m-%dT%H:%M",
-    r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}$": "%Y-%m-%d %H:%M",
-}
-_DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-TRIAL = 100
 FEW = 10
 """Columns of so few values are categories, whatever they are."""
+
+TRIAL = 100
+"""Values looked at first: they settle what most columns are not."""
+
+# Patterns of whole cells, of a kind that Python and Polars read alike.
+_WHOLE = r"-?(?:0|[1-9][0-9]*)"
+_REAL = (
+    r"[+-]?(?:(?:0|[1-9][0-9]*)(?:[.][0-9]*)?|[.][0-9]+)(?:e[+-]?[0-9]+|E[+-][0-9]+)?"
+    r"|[+-]?[Ii]nf(?:inity)?"
+)
+_GROUPED = r"[+-]?[1-9][0-9]{0,2}(?:[.,][0-9]{3})+"
+_GROUPED_MORE = r"[+-]?[0-9]{1,3}(?:[ .,'’][0-9]{3})+.*"
+_NUMBER_LIKE = "[<>=~ ]*[+-]?[0-9][0-9 .,'’\u00a0\u202f]*[%€$]?"
+_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCKS = {
+    _DAY + r"T[0-9]{2}:[0-9]{2}:[0-9]{2}": "%Y-%m-%dT%H:%M:%S",
+    _DAY + r" [0-9]{2}:[0-9]{2}:[0-9]{2}": "%Y-%m-%d %H:%M:%S",
+    _DAY + r"T[0-9]{2}:[0-9]{2}": "%Y-%m-%dT%H:%M",
+    _DAY + r" [0-9]{2}:[0-9]{2}": "%Y-%m-%d %H:%M",
+}
 
 
 @dataclass(frozen=True)
@@ -64,17 +73,32 @@ class _Text:
     distinct: pl.Series
     lost: Mapping[str, int]
 
+    @cached_property
+    def trial(self) -> list[str]:
+        """The first distinct values."""
+        return list(self.distinct[:TRIAL].to_list())
+
     def all_match(self, pattern: str) -> bool:
-        """Whether every present value matches; there must be one."""
-        trial = self.distinct[:TRIAL]
+        """Whether every value as a whole matches; there must be one."""
         return (
-            len(trial) > 0
-            and bool(trial.str.contains(pattern).all())
-            and bool(self.distinct.str.contains(pattern).all())
+            bool(self.trial)
+            and all(re.fullmatch(pattern, value) for value in self.trial)
+            and (len(self.distinct) <= TRIAL or bool(_matches(self.distinct, pattern).all()))
         )
 
     def any_match(self, pattern: str) -> bool:
-        return bool(self.distinct.str.contains(pattern).any())
+        """Whether any value as a whole matches."""
+        return any(re.fullmatch(pattern, value) for value in self.trial) or (
+            len(self.distinct) > TRIAL and bool(_matches(self.distinct, pattern).any())
+        )
+
+    def changed(self, change: Callable[[pl.Series], pl.Series]) -> _Text:
+        """Another writing of the same values."""
+        return _Text(change(self.column), change(self.distinct), self.lost)
+
+
+def _matches(values: pl.Series, pattern: str) -> pl.Series:
+    return values.str.contains(f"^(?:{pattern})$")
 
 
 def typed(
@@ -101,7 +125,7 @@ def typed(
     if comma and "point" in marks:
         # Only one of them marks decimals; the other one, in groups of three, marks thousands.
         points = [text for text, mark in zip(texts, marks, strict=True) if mark == "point"]
-        comma = all(text.all_match(_GROUPED + r"|^[0-9]{1,3}$") for text in points)
+        comma = all(text.all_match(f"{_GROUPED}|[0-9]{{1,3}}") for text in points)
     columns, styles = [], {}
     for text, mark in zip(texts, marks, strict=True):
         decimal = mark if mark is None or (mark == "comma") == comma else None
@@ -122,19 +146,19 @@ def typed(
 
 def _cleaned(column: pl.Series) -> _Text:
     """The column with its words for missing taken out, and how often each of them stood there."""
-    distinct = column.unique()
-    words = [w for w in ("", ".", *MISSING_WORDS) if distinct.is_in([w]).any()]
-    present = distinct.filter(~distinct.is_in(words)).drop_nulls()
-    if "." in words and not (len(present) and present[:TRIAL].str.contains(r"[0-9]$").all()):
-        words.remove(".")
-        present = distinct.filter(~distinct.is_in(words)).drop_nulls()
+    distinct = column.drop_nulls().unique()
     counts = Counter({"": column.null_count()})
-    if words:
-        lost = column.is_in(words)
-        for word, count in column.filter(lost).value_counts().iter_rows():
-            counts[word] += count
-        column = column.set(lost.fill_null(value=False), None)
-    return _Text(column, present, counts)
+    words = distinct.filter(distinct.is_in(_WORDS)).to_list()
+    if not words:
+        return _Text(column, distinct, counts)
+    present = distinct.filter(~distinct.is_in(words))
+    if "." in words and not _Text(column, present, counts).all_match(r".*[0-9]"):
+        words.remove(".")
+        present = distinct.filter(~distinct.is_in(words))
+    lost = column.is_in(words).fill_null(value=False)
+    for word, count in column.filter(lost).value_counts().iter_rows():
+        counts[word] += count
+    return _Text(column.set(lost, None), present, counts)
 
 
 def _missing_words(texts: Sequence[_Text]) -> tuple[str, dict[str, str]]:
@@ -153,11 +177,12 @@ def _missing_words(texts: Sequence[_Text]) -> tuple[str, dict[str, str]]:
 def _number_like(text: _Text) -> bool:
     """Whether most values are numbers, and some are written as no program would read them."""
     some = text.distinct[:1000]
-    if len(some) <= FEW or text.any_match(r"^0[0-9]"):
+    if len(some) <= FEW or text.any_match(r"0[0-9].*"):
         return False
-    grouped = bool(some.str.contains(r"^[+-]?[0-9]{1,3}(?:[ .,'’][0-9]{3})+").any())
-    alike, plain = (int(some.str.contains(p).sum()) for p in (_NUMBER_LIKE, _REAL))
-    return (grouped and alike == len(some)) or len(some) / 2 <= plain < len(some)
+    grouped, alike, plain = (
+        int(_matches(some, pattern).sum()) for pattern in (_GROUPED_MORE, _NUMBER_LIKE, _REAL)
+    )
+    return (grouped > 0 and alike == len(some)) or len(some) / 2 <= plain < len(some)
 
 
 # ---------------------------------------------------------------- reading
@@ -167,21 +192,19 @@ def _decimal_mark(text: _Text, separator: str) -> Literal["point", "comma"] | No
     """What marks the decimals of a column of numbers; None where there are none."""
     text = _stripped(text)
     if text.all_match(_REAL):
-        return "point" if text.any_match("[.]") else None
-    if separator == ",":
+        return "point" if text.any_match(r".*[.].*") else None
+    if separator == "," or text.any_match(r".*[.].*"):
         return None
-    with_points = _Text(text.column, _pointed(text.distinct), text.lost)
-    if text.any_match("[.]") or not with_points.all_match(_REAL):
+    if not text.all_match("[^,]*(?:,[^,]*)?") or not text.changed(_pointed).all_match(_REAL):
         return None
-    some_without = text.any_match("^[^,]*$")
-    thousands = some_without and text.all_match(_GROUPED + r"|^[+-]?[0-9]+$")
+    thousands = text.any_match("[^,]*") and text.all_match(rf"{_GROUPED}|[+-]?[0-9]+")
     return None if thousands else "comma"
 
 
 def _stripped(text: _Text) -> _Text:
-    if not text.distinct[:TRIAL].str.contains(r"^\s|\s$").any():
+    if not any(value != value.strip() for value in text.trial):
         return text
-    return _Text(text.column.str.strip_chars(), text.distinct.str.strip_chars(), text.lost)
+    return text.changed(lambda values: values.str.strip_chars())
 
 
 def _pointed(values: pl.Series) -> pl.Series:
@@ -194,21 +217,19 @@ def _read(
     """The column as what all its values are, and its style; text where they are nothing else."""
     import polars as pl
 
-    column = text.column
     if not len(text.distinct):
-        return column, Style()
+        return text.column, Style()
     bare = _stripped(text)
-    if decimal == "comma":
-        bare = _Text(_pointed(bare.column), _pointed(bare.distinct), text.lost)
-    if decimal is None and whole:
-        numbers = bare.distinct.cast(pl.Int64, strict=False)
-        if not numbers.null_count() and (numbers.cast(pl.String) == bare.distinct).all():
-            return bare.column.cast(pl.Int64), Style()
-        # Whole numbers beyond 64 bits and those with leading zeros are names, not quantities.
-        if bare.any_match("[eEn]") and bare.all_match(_REAL):
-            return bare.column.cast(pl.Float64), Style()
-    elif decimal is not None:
+    if decimal is not None:
+        bare = bare.changed(_pointed) if decimal == "comma" else bare
         return bare.column.cast(pl.Float64), Style(decimals=_decimals(bare))
+    if whole and bare.all_match(_WHOLE):
+        try:
+            return bare.column.cast(pl.Int64), Style()
+        except pl.exceptions.PolarsError:  # beyond 64 bits: names, not quantities
+            return text.column, Style()
+    if whole and bare.any_match(".*[en].*") and bare.all_match(_REAL):  # 1e-5, Inf
+        return bare.column.cast(pl.Float64), Style()
     return _named(text)
 
 
@@ -216,20 +237,16 @@ def _decimals(text: _Text) -> int | None:
     """How many decimals every value has; 0 where they have as few as needed; None by default."""
     import polars as pl
 
-    values = text.distinct
-    if text.any_match("^[+-]?[0-9]+$"):
-        return None if text.any_match("[.]0*$") else 0
-    tails = values.str.extract(r"[.]([0-9]+)$").str.len_chars()
-    if tails.null_count() or tails.n_unique() > 1:
-        return None
-    decimals = int(tails[0])
-    if not 1 < decimals <= MOST_DECIMALS:
+    if text.any_match(_WHOLE):
+        return None if text.any_match(r".*[.]0*") else 0
+    decimals = len(text.trial[0].partition(".")[2])
+    if not 1 < decimals <= MOST_DECIMALS or not text.all_match(rf"-?[0-9]+[.][0-9]{{{decimals}}}"):
         return None
     try:
-        again = values.cast(pl.Float64).cast(pl.Decimal(38, decimals)).cast(pl.String)
+        again = text.distinct.cast(pl.Float64).cast(pl.Decimal(38, decimals)).cast(pl.String)
     except pl.exceptions.PolarsError:
         return None
-    return decimals if (again == values).all() else None
+    return decimals if (again == text.distinct).all() else None
 
 
 def _named(text: _Text) -> tuple[pl.Series, Style]:
@@ -237,7 +254,7 @@ def _named(text: _Text) -> tuple[pl.Series, Style]:
     import polars as pl
 
     column = text.column
-    if set(text.distinct[:TRIAL]) <= {"true", "false"} and len(text.distinct) <= 2:
+    if text.all_match("true|false"):
         return column == "true", Style()
     try:
         if text.all_match(_DAY):

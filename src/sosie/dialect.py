@@ -105,19 +105,19 @@ def parse(raw: bytes, separator: str | None = None) -> tuple[pl.DataFrame, Diale
     notes: list[str] = []
     raw, encoding = _as_utf8(raw, notes)
     raw, line_end = _with_plain_lines(raw)
-    if separator is None:
-        raw, separator = _declared(raw)
-    else:
-        separator = separator_of(separator)
+    raw, above, declared = _from_header(raw)
     head = raw[:HEAD].decode("utf-8", "ignore")
-    separator = separator or _likeliest(head)
+    if separator is not None:
+        separator = separator_of(separator)
+    else:
+        separator = declared or _likeliest(head)
     header, start, lines = _header(raw, separator)
-    body = raw[start:]
-    if not body.strip():
+    body, above = raw[start:], above + lines
+    if not body or (len(header) > 1 and body.isspace()):  # in one column, a blank line is a row
         raise InputError("there is a header and no row below it")
     # Rows may end in one separator more than the header does.
     extra = _trailing(body[:HEAD].decode("utf-8", "ignore"), separator, len(header))
-    text = _cells(body, separator, len(header) + extra, lines)
+    text = _cells(body, separator, len(header) + extra, above)
     names = _names(header, notes)
     if extra or (header[-1] == "" and len(header) > 1 and text[:, -1].null_count() == len(text)):
         text = text[:, :-1]
@@ -144,8 +144,8 @@ def _as_utf8(raw: bytes, notes: list[str]) -> tuple[bytes, str]:
     if b"\x00" in raw:
         raise InputError("not a text file (it holds zero bytes); save it as CSV in UTF-8")
     marked = raw.startswith(_BYTE_ORDER_MARK)
-    raw = raw.removeprefix(_BYTE_ORDER_MARK).lstrip(b"\r\n")
-    if not raw.strip():
+    raw = raw.removeprefix(_BYTE_ORDER_MARK)
+    if not raw or raw.isspace():
         raise InputError("the file is empty")
     if _is_utf8(raw):
         return raw, "utf-8-sig" if marked else "utf-8"
@@ -175,10 +175,15 @@ def _with_plain_lines(raw: bytes) -> tuple[bytes, str]:
     return raw, "\r\n" if 2 * raw.count(b"\r\n", 0, HEAD) > raw.count(b"\n", 0, HEAD) else "\n"
 
 
-def _declared(raw: bytes) -> tuple[bytes, str | None]:
-    """Excel's own first line, ``sep=;``, taken off."""
-    match = re.match(rb"sep=([\x21-\x7e\t])\r?\n", raw)
-    return (raw[match.end() :], match[1].decode()) if match else (raw, None)
+def _from_header(raw: bytes) -> tuple[bytes, int, str | None]:
+    """The text from its header on, how many lines stand above it, and the separator they declare.
+
+    Above it there may be blank lines and Excel's own ``sep=;``.
+    """
+    match = re.match(rb"[\r\n]*(?:sep=([\x21-\x7e\t])\r?\n)?[\r\n]*", raw)
+    end = match.end() if match else 0
+    declared = match[1].decode() if match and match[1] else None
+    return raw[end:], raw.count(b"\n", 0, end), declared
 
 
 def _lines(raw: bytes) -> Iterator[str]:

@@ -13,14 +13,14 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from sosie.words import Words, load
-from sosie.words.readings import Standing, standing
+from sosie.words.readings import Standing, reason, standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sosie.results import Audit, Metric
 
-__all__ = ["audit_table", "column_table", "notes", "raw", "say", "steps"]
+__all__ = ["audit_table", "column_table", "notes", "printable", "raw", "say", "steps"]
 
 _STYLES = {
     Standing.CLEAR: "green",
@@ -37,7 +37,8 @@ _STEPS = {
     "attack": "Attacking",
     "report": "Writing the report",
 }
-WIDEST = 100
+WIDEST, WIDE, NARROW = 100, 96, 64
+"""Width of lines in a pipe, and widths from which intervals and targets have a place."""
 
 
 def _console(*, errors: bool = False) -> Console:
@@ -47,9 +48,21 @@ def _console(*, errors: bool = False) -> Console:
     return console
 
 
-def say(text: str, *, errors: bool = False) -> None:
+def printable(text: str) -> str:
+    r"""Text without what would command the terminal; line ends stay.
+
+    >>> printable("age \x1b[31m")
+    'age \\x1b[31m'
+    """
+    return "".join(
+        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode()
+        for char in text
+    )
+
+
+def say(text: str) -> None:
     """Print a line; square brackets are text."""
-    _console(errors=errors).print(escape(text), soft_wrap=True)
+    _console().print(escape(printable(text)), soft_wrap=True)
 
 
 def raw(text: str) -> None:
@@ -66,7 +79,7 @@ def raw(text: str) -> None:
 def notes(texts: Sequence[str]) -> None:
     """Print what deserves a look, on standard error."""
     for text in texts:
-        _console(errors=True).print(f"[yellow]note:[/] {escape(text)}", soft_wrap=True)
+        _console(errors=True).print(f"[yellow]note:[/] {escape(printable(text))}", soft_wrap=True)
 
 
 @contextmanager
@@ -81,34 +94,44 @@ def steps(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
 
 
 def audit_table(audit: Audit, language: str = "en") -> None:
-    """Print every metric with its interval, its target and where it stands."""
-    words = load(language)
+    """Print every metric with its interval, its target and where it stands.
+
+    Where the terminal is narrow, there are fewer columns and names are folded; nothing is cut.
+    Metrics without a value stand below the others, with the reason.
+    """
+    words, console = load(language), _console()
     every = [*audit.privacy.values(), *audit.utility.values()]
-    _console().print(_metrics(words, every))
+    console.print(_metrics(words, [m for m in every if m.value is not None], console.width))
+    reasons: dict[str, list[str]] = {}
     for metric in every:
         if metric.value is None:
-            name = words.get(f"metrics.{metric.key}.name", metric.key)
-            _console().print(
-                f"[dim]{escape(name)}: {escape(str(metric.reason))}[/]", soft_wrap=True
-            )
+            reasons.setdefault(reason(words, metric.to_dict()), []).append(_name(words, metric))
+    for why, names in reasons.items():
+        console.print(f"[dim]{escape(', '.join(names))}: {escape(why)}[/]")
 
 
-def _metrics(words: Words, metrics: Sequence[Metric]) -> Grid:
+def _name(words: Words, metric: Metric) -> str:
+    return words.get(f"metrics.{metric.key}.name", metric.key)
+
+
+def _metrics(words: Words, metrics: Sequence[Metric], width: int) -> Grid:
+    with_interval, with_target = width >= WIDE, width >= NARROW
     grid = Grid(box=None, pad_edge=False)
-    grid.add_column(words("report.metrics.metric"), no_wrap=True)
-    for key in ("value", "interval", "target"):
-        grid.add_column(words(f"report.metrics.{key}"), justify="right")
-    grid.add_column(words("report.metrics.result"))
+    grid.add_column(words("report.metrics.metric"), overflow="fold")
+    for key, there in (("value", True), ("interval", with_interval), ("target", with_target)):
+        if there:
+            grid.add_column(words(f"report.metrics.{key}"), justify="right", no_wrap=True)
+    grid.add_column(words("report.metrics.result"), no_wrap=True)
     for metric in metrics:
         told = metric.to_dict()
         place = standing(told)
-        grid.add_row(
-            escape(words.get(f"metrics.{metric.key}.name", metric.key)),
-            words.value(metric.value, metric.unit, metric.target),
-            words.interval(metric.ci, metric.unit),
-            words.target(metric.target, metric.direction, metric.unit),
-            Text(words(f"standing.{place}"), style=_STYLES[place]),
-        )
+        cells = [_name(words, metric), words.value(metric.value, metric.unit, metric.target)]
+        if with_interval:
+            cells.append(words.interval(metric.ci, metric.unit))
+        if with_target:
+            cells.append(words.target(metric.target, metric.direction, metric.unit))
+        style = _STYLES[place]
+        grid.add_row(*map(escape, cells), Text(words(f"standing.{place}"), style=style))
     return grid
 
 
@@ -123,7 +146,7 @@ def column_table(metric: Metric, most: int = 8, language: str = "en") -> None:
     for row in columns[:most]:
         style = "red" if row["below_target"] else ""
         grid.add_row(
-            escape(str(row["column"])),
+            escape(printable(str(row["column"]))),
             words.number(row["distinct"]),
             words.value(row["protection"], "%"),
             style=style,

@@ -101,9 +101,11 @@ def status_of(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refused(message: str, context: click.Context | None = None) -> int:
+    from sosie.terminal import printable
+
     where = "sosie" if context is None else context.command_path
     hint = "" if context is None else f" (see {where} --help)"
-    click.echo(f"{where}: {' '.join(message.split())}{hint}", err=True)
+    click.echo(f"{where}: {printable(' '.join(message.split()))}{hint}", err=True)
     return 2
 
 
