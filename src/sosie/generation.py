@@ -234,9 +234,15 @@ def mixture_of(
         numbers=tuple(numbers),
         values=values,
         present=holes,
-        fallback=values.sum(axis=0) / np.maximum(present.sum(axis=0), 1),
+        fallback=_means(values, present),
         root=_noise_root(values, holes, rows) if smoothed and numbers else None,
     )
+
+
+def _means(values: Floats, present: Mask) -> Floats:
+    """Mean of each column where there is something to average; divided first, since sums overflow."""
+    counts = np.maximum(present.sum(axis=0), 1)
+    return np.array([(v / count).sum() for v, count in zip(values.T, counts, strict=True)])
 
 
 def _slim(scores: NormalScores | None) -> NormalScores | None:
