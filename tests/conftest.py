@@ -126,12 +126,12 @@ def _arrow_pandas(columns: Mapping[Any, Cells], categories: Sequence[Any]) -> pd
 
 
 def _polars(columns: Mapping[Any, Cells], categories: Sequence[Any]) -> pl.DataFrame:
-    made = []
+    made = {}
     for name, cells in columns.items():
-        series = pl.Series(name, list(cells), strict=False)
+        series = pl.Series(list(cells), strict=False)
         if isinstance(one := _first(cells), dt.datetime) and one.tzinfo is not None:
             series = series.dt.convert_time_zone(str(one.tzinfo))
-        made.append(series.cast(pl.Categorical) if name in categories else series)
+        made[name] = series.cast(pl.Categorical) if name in categories else series
     return pl.DataFrame(made)
 
 

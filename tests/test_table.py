@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from sosie.errors import InputError
@@ -466,21 +467,24 @@ def test_text_dates_match_real_ones() -> None:
     )
 
 
-def test_moments_of_different_zones_are_compared_as_moments() -> None:
-    paris = pl.DataFrame(
-        {
-            "x": pl.datetime_range(
-                dt.datetime(2020, 1, 1),
-                dt.datetime(2020, 12, 1),
-                "1d",
-                time_zone="Europe/Paris",
-                eager=True,
-            )
-        }
-    )
-    table = Table.of(paris)
-    utc = paris.with_columns(pl.col("x").dt.convert_time_zone("UTC"))
-    assert numbers(table.like(utc), "x").values.tolist() == numbers(table, "x").values.tolist()
+@pytest.mark.parametrize("zone", ["Europe/Paris", "America/New_York", "Etc/GMT+5"])
+def test_moments_of_different_zones_are_compared_as_moments(backend: Backend, zone: str) -> None:
+    days = pd.date_range("2020-01-01", periods=200, tz=zone)
+    here = backend.frame({"x": [day.to_pydatetime() for day in days]})
+    table = Table.of(here)
+    assert numbers(table, "x").values.tolist() == list(range(200))
+    utc = days.tz_convert("UTC")
+    for second in (
+        pl.DataFrame({"x": utc.tz_localize(None).to_pydatetime().tolist()}).with_columns(
+            pl.col("x").dt.replace_time_zone("UTC")
+        ),
+        pd.DataFrame({"x": utc}),
+        pd.DataFrame({"x": utc.astype(pd.ArrowDtype(pa.timestamp("us", "UTC")))}),
+        pa.table({"x": pa.array(utc)}),
+    ):
+        if backend.name != "pandas-object":  # objects have a zone each, read by their wall clock
+            again = table.like(second)
+            np.testing.assert_allclose(numbers(again, "x").values, range(200), atol=1e-9)
 
 
 def test_levels_of_the_second_table_only_get_new_codes() -> None:
@@ -488,6 +492,7 @@ def test_levels_of_the_second_table_only_get_new_codes() -> None:
     again = levels(table.like(pl.DataFrame({"x": ["c", "a", None]})), "x")
     assert again.codes.tolist() == [2, 0, 3]
     assert again.labels == ("a", "b", "c", None)
+    assert again.first.tolist() == [1, -1, 0, 2]
 
 
 def test_few_values_in_the_second_table_stay_numbers() -> None:

@@ -163,7 +163,7 @@ def holds(series: Series) -> Holds:
 
 
 def _unknown_holds(series: Series) -> Holds:
-    array = _arrow(series)
+    array, dtype = _arrow(series), series.to_native().dtype if _is(series, "pandas") else None
     if array is not None:
         import pyarrow as pa
 
@@ -171,9 +171,33 @@ def _unknown_holds(series: Series) -> Holds:
             return "nested"
         if pa.types.is_decimal(array.type):
             return "real"
-        return "moment" if pa.types.is_date64(array.type) else "other"
-    name = str(series.to_native().dtype).lower()
-    return "nested" if name.startswith(("sparse", "complex")) else "other"
+        return "moment" if pa.types.is_temporal(array.type) and _unit(series) else "other"
+    if _zone(series) is not None:  # narwhals misses zones such as America/New_York
+        return "moment"
+    return "nested" if str(dtype).lower().startswith(("sparse", "complex")) else "other"
+
+
+def _zone(series: Series) -> Any:
+    """The time zone of a column of moments, or None."""
+    if _is(series, "polars"):
+        return getattr(series.to_native().dtype, "time_zone", None)
+    array = _arrow(series)
+    return getattr(series.to_native().dtype if array is None else array.type, "tz", None)
+
+
+def _unit(series: Series) -> str | None:
+    """The unit in which moments are counted; None for days, or for what is not counted."""
+    array, native = _arrow(series), series.to_native()
+    if array is not None:
+        import pyarrow as pa
+
+        return "ms" if pa.types.is_date64(array.type) else getattr(array.type, "unit", None)
+    if _is(series, "polars"):
+        return "ns" if series.dtype == nw.Time else getattr(native.dtype, "time_unit", None)
+    dtype = native.dtype
+    return (
+        np.datetime_data(dtype)[0] if isinstance(dtype, np.dtype) else getattr(dtype, "unit", None)
+    )
 
 
 def _objects_hold(values: Sequence[Any]) -> Holds:
@@ -381,28 +405,30 @@ def _object_tick(value: Any) -> int:
 
 def ticks_per_day(series: Series) -> int:
     """How many ticks of `ticks` make a day; 1 for dates."""
-    dtype, array = series.dtype, _arrow(series)
-    if dtype == nw.Object:
+    if series.dtype == nw.Object:
         present = next(value for value in objects(series) if value is not None)
         is_date = isinstance(present, dt.date) and not isinstance(present, dt.datetime)
         return 1 if is_date else _DAY // _MICROSECOND
-    if array is not None:
-        import pyarrow as pa
-
-        if pa.types.is_date32(array.type):
-            return 1
-        return 86_400 * _PER_SECOND[getattr(array.type, "unit", "ms")]  # date64 is in ms
-    if isinstance(dtype, nw.Datetime | nw.Duration):
-        return 86_400 * _PER_SECOND[dtype.time_unit]
-    return 86_400 * 10**9 if dtype == nw.Time else 1
+    unit = _unit(series)
+    return 86_400 * _PER_SECOND[unit] if unit else 1
 
 
 def in_zone_of(series: Series, other: Series) -> Series:
     """The same moments on the wall clock of `other`: its time zone, or UTC if it has none."""
-    own, wanted = (getattr(one.dtype, "time_zone", None) for one in (series, other))
-    if own is None or own == wanted or other.dtype == nw.Object:
+    own, wanted = _zone(series), _zone(other)
+    if own is None or str(own) == str(wanted) or other.dtype == nw.Object:
         return series
-    return series.dt.convert_time_zone(wanted or "UTC")
+    native, zone = series.to_native(), wanted or "UTC"
+    array = _arrow(series)
+    if array is not None:
+        import pyarrow as pa
+
+        converted = _from_arrow(series, array.cast(pa.timestamp(array.type.unit, str(zone))))
+    elif _is(series, "polars"):
+        converted = native.dt.convert_time_zone(str(zone))
+    else:
+        converted = native.dt.tz_convert(zone)
+    return nw.from_native(converted, series_only=True)
 
 
 def _filled(series: Series, missing: Mask) -> Series:
@@ -705,7 +731,7 @@ def assemble(like: Frame, columns: Mapping[Any, Any]) -> Any:
     if _is(like, "polars"):
         import polars as pl
 
-        return pl.DataFrame([column.alias(name) for name, column in columns.items()])
+        return pl.DataFrame(dict(columns))
     import pyarrow as pa
 
     source = like.to_native().schema

@@ -325,11 +325,16 @@ class Table:
 
 
 def _levels_taken(column: Levels, rows: Ints) -> Levels:
-    """Some rows of a column; levels that none of them holds keep their codes and lose their row."""
+    """Some rows of a column; levels that none of them holds keep their codes."""
     codes = column.codes[rows]
-    first = np.full(len(column.labels), -1, dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(rows) - 1, -1, -1)
-    return replace(column, codes=codes, first=first)
+    return replace(column, codes=codes, first=_first_rows(codes, len(column.labels)))
+
+
+def _first_rows(codes: NDArray[Any], size: int) -> Ints:
+    """The first row of each level, -1 where no row holds it."""
+    first = np.full(size, -1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return first
 
 
 def _count(names: Sequence[Name]) -> str:
@@ -643,7 +648,8 @@ def _levels_like(column: Levels, found: Levels) -> Levels:
     labels = _same_booleans(found.labels, column.labels)
     known: dict[str | None, int] = {label: code for code, label in enumerate(column.labels)}
     new = np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.int32)
-    return replace(column, codes=_narrow(new[found.codes], len(known)), labels=tuple(known))
+    codes = _narrow(new[found.codes], len(known))
+    return replace(column, codes=codes, labels=tuple(known), first=_first_rows(codes, len(known)))
 
 
 def _same_booleans(
