@@ -57,6 +57,7 @@ UNTOUCHED = {
     "telephones": b"a,b\n+33612345678,1\n+33687654321,2\n",
     "codes with an E": b"a,b\n1E5,e5\n2E7,e11\n",
     "beyond 64 bits": b"a\n123456789012345678901234567890\n1\n",
+    "unsigned": b"a\n18446744073709551615\n1\n",
     "below 2^63": b"a\n9223372036854775807\n-9223372036854775808\n",
     "trailing zeros": b"a,b\n1.50,70.0\n2.25,71.5\n-0.10,72.5\n",
     "numbers without a needless zero": b"a,b\n70,1\n70.5,2\n",

@@ -21,7 +21,7 @@ __all__ = ["Bins", "bins_of", "round_edges"]
 _EPOCH = dt.datetime(1970, 1, 1)
 _MICROSECOND = dt.timedelta(microseconds=1)
 _DAY = 86_400 * 10**6
-_MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 300, 600, 1200)
+_MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12_000)
 _SECONDS = (1, 5, 15, 30, 60, 300, 900, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600)
 _SPANS = tuple(
     sorted(
@@ -31,7 +31,9 @@ _SPANS = tuple(
     )
 )
 _MONDAY = 4 * _DAY  # the first of the era
-_MONTH = 30.4 * _DAY
+_MONTH = 30.436875 * _DAY
+HALVES = 2**50
+"""Up to so far from 0, floating point has halves to spare."""
 
 
 @dataclass(frozen=True)
@@ -73,21 +75,18 @@ def round_edges(low: float, high: float, most: int) -> Floats | None:
     span = high - low
     if not span > 0:
         span = abs(low) or 1.0
-    if not math.isfinite(span):
-        return None
     rough = span / most
+    if not 0 < rough < math.inf:
+        return None
     power = math.floor(math.log10(rough))
-    digits = 1 - power  # of a factor of 2.5
     try:
         step = next(f for f in (1, 2, 2.5, 5, 10) if f * 10.0**power >= rough * 0.999) * 10.0**power
         first, last = math.floor(low / step), math.ceil(high / step)
     except (OverflowError, ZeroDivisionError):
         return None
-    edges = [float(place * step) for place in range(first, max(last, first + 1) + 1)]
-    if 0 <= digits < 300:
-        edges = [round(edge, digits) for edge in edges]
-    unlike = np.unique(edges)
-    return unlike if len(unlike) == len(edges) else None
+    places = range(first, max(last, first + 1) + 1)
+    edges = np.array([float(f"{place * step:.12g}") for place in places])  # 0.3, not 0.1 * 3
+    return edges if (np.diff(edges) > 0).all() else None
 
 
 def _whole(grid: Grid, low: float, high: float, most: int) -> Bins | None:
@@ -96,7 +95,9 @@ def _whole(grid: Grid, low: float, high: float, most: int) -> Bins | None:
     step = max(_round_step((top - bottom + 1) / most), grid.step)
     first, last = bottom // step, top // step + 1
     whole = [place * step for place in range(first, last + 1)]
-    if grid.origin or grid.step > 1:  # halves can't be written; the smallest is the person's own
+    if (
+        grid.origin or grid.step > 1 or max(-bottom, top) > HALVES
+    ):  # halves can't be written; the smallest is the person's own
         edges = np.array([(edge - grid.origin) / grid.step for edge in whole])
         return Bins(edges, tuple(whole))
     edges = np.array(whole) - 0.5

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -224,10 +225,10 @@ def _read(
         bare = bare.changed(_pointed) if decimal == "comma" else bare
         return bare.column.cast(pl.Float64), Style(decimals=_decimals(bare))
     if whole and bare.all_match(_WHOLE):
-        try:
-            return bare.column.cast(pl.Int64), Style()
-        except pl.exceptions.PolarsError:  # beyond 64 bits: names, not quantities
-            return text.column, Style()
+        for dtype in (pl.Int64, pl.UInt64):
+            with suppress(pl.exceptions.PolarsError):
+                return bare.column.cast(dtype), Style()
+        return text.column, Style()  # beyond 64 bits: names, not quantities
     if whole and bare.any_match(".*[en].*") and bare.all_match(_REAL):  # 1e-5, Inf
         return bare.column.cast(pl.Float64), Style()
     return _named(text)
@@ -256,14 +257,12 @@ def _named(text: _Text) -> tuple[pl.Series, Style]:
     column = text.column
     if text.all_match("true|false"):
         return column == "true", Style()
-    try:
+    with suppress(pl.exceptions.PolarsError):  # the 31st of June
         if text.all_match(_DAY):
             return column.str.to_date("%Y-%m-%d"), Style()
         for pattern, clock in _CLOCKS.items():
             if text.all_match(pattern):
                 return column.str.to_datetime(clock, time_unit="us"), Style(clock=clock)
-    except pl.exceptions.PolarsError:  # the 31st of June
-        pass
     return column, Style()
 
 
