@@ -20,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sosie.avatars import Avatarizer
+from sosie.avatars import Avatarizer, _written
 from sosie.errors import InputError
 from sosie.table import Numbers, Table
 
@@ -647,3 +647,31 @@ def test_any_small_table_gives_avatars_or_a_clear_error(
         else:
             assert own.min() <= drawn.min()  # type: ignore[operator]
             assert drawn.max() <= own.max()  # type: ignore[operator]
+
+
+@settings(
+    max_examples=80,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(frame=tables(), kind=st.sampled_from(["polars", "pyarrow", "pandas", "arrow-pandas"]))
+def test_encoding_any_table_is_exact_both_ways(frame: pl.DataFrame, kind: str) -> None:
+    """The originals written as if they were avatars are the originals."""
+    whole = [column for column, dtype in frame.schema.items() if dtype == pl.Int64]
+    narrow = frame.with_columns(pl.col(column) % 2**52 for column in whole)
+    native = as_kind(narrow, kind)
+    table = Table.of(native)
+    rows = np.arange(len(table))
+    written = as_polars(_written(table, table, rows, rows))
+    assert written.equals(as_polars(native))
+    assert written.schema == as_polars(native).schema
+
+
+def test_encoding_every_type_is_exact_both_ways(backend: Backend, people: People) -> None:
+    frame = backend.frame(people())
+    table = Table.of(frame)
+    rows = np.arange(len(table))
+    written = _written(table, table, rows, rows)
+    assert backend.same(written, frame)
