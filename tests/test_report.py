@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import report_fixture as fixture
-from jinja2 import Environment, nodes
+from jinja2 import Environment, PackageLoader, nodes
 
 from sosie.errors import InputError
 from sosie.report import build, read_folder
@@ -71,7 +71,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module", params=LANGUAGES)
 def html(request: pytest.FixtureRequest) -> str:
-    return build(fixture.run(), fixture.audit(), fixture.attack(), request.param)
+    return build(fixture.run(), fixture.audit(), fixture.attack(), fixture.tune(), request.param)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def page(html: str) -> Page:
 
 @pytest.fixture(scope="module", params=LANGUAGES)
 def hostile(request: pytest.FixtureRequest) -> Page:
-    return Page(build(*fixture.hostile(), request.param))
+    return Page(build(*fixture.hostile(), lang=request.param))
 
 
 # ------------------------------------------------------------------------------------ one page
@@ -97,7 +97,7 @@ def test_size_with_300_columns() -> None:
 
 def test_same_files_same_page(html: str) -> None:
     language = "fr" if '<html lang="fr">' in html else "en"
-    assert build(fixture.run(), fixture.audit(), fixture.attack(), language) == html
+    assert build(fixture.run(), fixture.audit(), fixture.attack(), fixture.tune(), language) == html
 
 
 def test_arguments_are_not_changed() -> None:
@@ -109,7 +109,7 @@ def test_arguments_are_not_changed() -> None:
 
 def test_unknown_language() -> None:
     with pytest.raises(InputError, match="'xx'"):
-        build(fixture.run(), fixture.audit(), None, "xx")
+        build(fixture.run(), fixture.audit(), lang="xx")
 
 
 def test_nothing_is_loaded(page: Page, html: str) -> None:
@@ -142,8 +142,14 @@ def test_content_policy_lets_only_our_scripts_run(page: Page) -> None:
     assert "unsafe-eval" not in policy
 
 
-def test_template_holds_no_arithmetic() -> None:
-    tree = Environment(autoescape=True).parse(template_text("report.html"))
+TEMPLATES = Environment(autoescape=True, loader=PackageLoader("sosie.report")).list_templates(
+    extensions=["html"]
+)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_templates_hold_no_arithmetic(name: str) -> None:
+    tree = Environment(autoescape=True).parse(template_text(name))
     kinds = (nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow)
     assert list(tree.find_all(kinds)) == []
 
@@ -192,7 +198,7 @@ def test_tables_have_captions_and_scopes(page: Page) -> None:
 
 def test_figures_have_a_text_and_a_table(page: Page) -> None:
     plots = [a for a in page.find("div") if (a.get("class") or "") == "plot"]
-    assert len(plots) == 1 + len(fixture.run()["figures"]["distributions"]) + 2
+    assert len(plots) == len(json.loads(page.scripts()[0])["figures"])
     assert all(plot["role"] == "img" and plot["aria-label"] for plot in plots)
     assert len(page.find("figure")) == len(plots)
     figures = json.loads(page.scripts()[0])["figures"]
@@ -332,7 +338,7 @@ def test_the_context_that_set_the_targets_is_told() -> None:
         "sensitivity": "high",
         "releases": 3,
     }
-    text = Page(build(fixture.run(), audit, None, "fr")).text()
+    text = Page(build(fixture.run(), audit, lang="fr")).text()
     assert "registry" in text
     assert load("fr")("report.recipients.contract") in text
 
@@ -359,14 +365,14 @@ def test_avatars_that_were_given_and_an_empty_audit(language: str) -> None:
     run["figures"] = {"projection": None, "distributions": []}
     audit |= {"privacy": {}, "utility": {}}
     words = load(language)
-    text = Page(build(run, audit, None, language)).text()
+    text = Page(build(run, audit, lang=language)).text()
     for key in ("metrics", "columns", "projection", "distributions"):
         assert words(f"report.{key}.empty") in text
     assert words("report.identity.unknown_parameters") in text
 
 
 def test_french_numbers() -> None:
-    text = Page(build(fixture.run(), fixture.audit(), None, "fr")).text()
+    text = Page(build(fixture.run(), fixture.audit(), lang="fr")).text()
     assert "2\u202f000" in text
     assert "88,6\u202f%" in text
 
@@ -624,13 +630,31 @@ def fault(folder: Path) -> str:
 
 
 def test_a_folder_is_read(folder: Path) -> None:
-    assert read_folder(folder) == (fixture.run(), fixture.audit(), fixture.attack())
-    assert build(*read_folder(folder), "fr")
+    assert read_folder(folder) == (fixture.run(), fixture.audit(), fixture.attack(), None)
+    assert build(*read_folder(folder), lang="fr")
 
 
 def test_attack_may_be_absent(folder: Path) -> None:
     (folder / "attack.json").unlink()
     assert read_folder(str(folder)).attack is None
+
+
+def test_a_sweep_in_the_folder_is_shown(folder: Path) -> None:
+    (folder / "tune.json").write_text(json.dumps(fixture.tune()))
+    found = read_folder(folder)
+    assert found.tune == fixture.tune()
+    assert "is k = 10, smoothed." in Page(build(*found)).text()
+
+
+def test_a_sweep_of_another_table(folder: Path) -> None:
+    (folder / "tune.json").write_text(json.dumps(fixture.tune() | {"rows": 7}))
+    assert "tune.json" in fault(folder)
+
+
+def test_a_newer_or_broken_sweep(folder: Path) -> None:
+    for content in ("{", json.dumps(fixture.tune() | {"schema": "sosie/tune/2"})):
+        (folder / "tune.json").write_text(content)
+        assert "tune.json" in fault(folder)
 
 
 def test_no_folder(tmp_path: Path) -> None:

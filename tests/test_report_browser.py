@@ -69,7 +69,7 @@ def figures(run: fixture.Json) -> int:
 
 def test_all_figures_are_drawn_in_silence(tmp_path: Path) -> None:
     run = fixture.run()
-    visit = Visit(build(run, fixture.audit(), fixture.attack(), "fr"), tmp_path)
+    visit = Visit(build(run, fixture.audit(), fixture.attack(), lang="fr"), tmp_path)
     assert visit.console == []
     assert visit.drawn() == figures(run) + 2
     assert "NaN" not in re.sub(r"(?s)<script.*?</script>", "", visit.document)
@@ -113,14 +113,14 @@ def test_no_sideways_scroll_on_a_phone(tmp_path: Path) -> None:
         f'<iframe src="report.html" width="390" height="4000" style="border:0"></iframe>{measure}'
     )
     run, audit, attack = fixture.hostile()
-    (tmp_path / "report.html").write_text(build(run, audit, attack, "fr"), encoding="utf-8")
+    (tmp_path / "report.html").write_text(build(run, audit, attack, lang="fr"), encoding="utf-8")
     options = ("--window-size=800,4000", "--allow-file-access-from-files", "--dump-dom")
     assert "<title>390 of 390</title>" in browse(phone, tmp_path, options).stdout
 
 
 def test_it_prints(tmp_path: Path) -> None:
     paper = tmp_path / "report.pdf"
-    html = build(fixture.run(), fixture.audit(), fixture.attack(), "fr")
+    html = build(fixture.run(), fixture.audit(), fixture.attack(), lang="fr")
     Visit(html, tmp_path, "--no-pdf-header-footer", f"--print-to-pdf={paper}")
     content = paper.read_bytes()
     assert content.startswith(b"%PDF")

@@ -226,7 +226,7 @@ def audit_files(
     if page is not None:
         progress("report")
         about = described(originals, people, compared, least=FEWEST_SHOWN)
-        write_text(page, build(about, found.to_dict(), None, language))
+        write_text(page, build(about, found.to_dict(), lang=language))
     if metrics is not None:
         write_json(metrics, found.to_dict())
     return found
@@ -315,7 +315,7 @@ def described(
 
 def write_report(folder: Path, path: Path, language: str) -> None:
     """Build the report of a folder's JSON files."""
-    write_text(path, build(*read_folder(folder), language))
+    write_text(path, build(*read_folder(folder), lang=language))
 
 
 def rebuild_report(folder: Path, path: Path | None, language: str) -> Path:

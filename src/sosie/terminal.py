@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -20,7 +20,17 @@ if TYPE_CHECKING:
 
     from sosie.results import Audit, Metric
 
-__all__ = ["audit_table", "column_table", "notes", "printable", "raw", "say", "steps"]
+__all__ = [
+    "audit_table",
+    "bar",
+    "column_table",
+    "notes",
+    "printable",
+    "raw",
+    "say",
+    "steps",
+    "sweep_table",
+]
 
 _STYLES = {
     Standing.CLEAR: "green",
@@ -93,6 +103,24 @@ def steps(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
         yield lambda name: status.update(escape(_STEPS.get(name, name)))
 
 
+@contextmanager
+def bar() -> Iterator[Callable[[int, int, str], None]]:
+    """Show how much of long work is done, where standard error is a terminal."""
+    console = _console(errors=True)
+    if not console.is_terminal:
+        yield lambda *_: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as Remaining
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Remaining())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda done, total, what: progress.update(
+            task, completed=done, total=total, description=escape(printable(what))
+        )
+
+
 def audit_table(audit: Audit, language: str = "en") -> None:
     """Print every metric with its interval, its target and where it stands.
 
@@ -154,3 +182,33 @@ def column_table(metric: Metric, most: int = 8, language: str = "en") -> None:
     _console().print(grid)
     if len(columns) > most:
         say(f"… and {len(columns) - most} more columns")
+
+
+def sweep_table(told: Mapping[str, Any], language: str = "en") -> None:
+    """Print every setting of a sweep, and which to take.
+
+    Parameters
+    ----------
+    told : what ``tune.json`` says.
+    """
+    from sosie.report.sweeps import sweep
+
+    words = load(language)
+    view = sweep(words, told)
+    grid = Grid(box=None, pad_edge=False)
+    grid.add_column(words("tuning.k"), justify="right", no_wrap=True)
+    grid.add_column(words("tuning.method"), no_wrap=True)
+    if view.several:
+        grid.add_column(words("tuning.components"), justify="right")
+    for heading in (*view.headings, words("tuning.risk"), words("tuning.loss")):
+        grid.add_column(heading, justify="right", overflow="fold")
+    for row in view.rows:
+        shown = [row.k.text, row.method + (" *" if row.frontier else "")]
+        shown += [row.components.text] if view.several else []
+        shown += [content.text for content, _ in row.cells] + [row.risk.text, row.loss.text]
+        style = "bold green" if row.chosen else "" if row.meets else "dim"
+        grid.add_row(*map(escape, shown), style=style)
+    _console().print(grid)
+    say(f"* {words('tuning.on_frontier_long')}\n")
+    for text in (*view.readings, *view.advice):
+        say(text)

@@ -20,6 +20,7 @@ from sosie.cli.generate import avatarize, demo, run
 from sosie.cli.measure import audit
 from sosie.cli.options import examples
 from sosie.cli.pages import completion, report
+from sosie.cli.settings import tune
 from sosie.errors import InputError
 
 __all__ = ["cli", "main", "status_of"]
@@ -50,7 +51,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (demo, run, avatarize, audit, report, completion):
+for command in (demo, run, avatarize, audit, tune, report, completion):
     cli.add_command(command)
 
 

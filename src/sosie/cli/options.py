@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 __all__ = [
     "COLUMNS",
     "COMPONENTS",
+    "CONTEXT",
     "FILE",
     "GENERATION",
     "HOLDOUT",
     "HTML",
     "JSON",
     "LANGUAGE",
+    "MAKING",
     "SEPARATOR",
+    "SETTING",
     "Generation",
     "cells",
     "dates",
@@ -69,6 +72,12 @@ JSON = click.option(
     metavar="FILE",
     help="Write the figures; - for standard output, and then nothing else goes there.",
 )
+CONTEXT = click.option(
+    "--context",
+    type=FILE,
+    metavar="FILE",
+    help="TOML file on who receives the avatars, and why: it sets targets and fills the report.",
+)
 HTML = click.option("--html", type=FILE, metavar="FILE", help="Write the report.")
 
 COLUMNS = (
@@ -94,7 +103,7 @@ COLUMNS = (
         help="Treat a text column as dates, such as born=%d/%m/%Y; without a format, ISO 8601.",
     ),
 )
-GENERATION = (
+SETTING = (
     click.option(
         "--k",
         default=5,
@@ -111,6 +120,8 @@ GENERATION = (
         help="smoothed gives back the spread that averaging takes away, and nobody's extremes or"
         " rare levels appear; barycentre is the published method.",
     ),
+)
+MAKING = (
     click.option(
         "--decode",
         type=click.Choice(["draw", "vote"]),
@@ -156,6 +167,7 @@ GENERATION = (
         "--augment", default=1, show_default=True, metavar="N", help="Avatars for each person."
     ),
 )
+GENERATION = (*SETTING, *MAKING)
 
 
 @dataclass(frozen=True)

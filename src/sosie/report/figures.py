@@ -14,7 +14,7 @@ from typing import Any
 from sosie.report.shares import Share, Shares
 from sosie.words import Words
 
-__all__ = ["Curve", "curve", "distribution", "projection", "template"]
+__all__ = ["Curve", "Figure", "curve", "distribution", "projection", "shown", "template"]
 
 Figure = dict[str, Any]
 
@@ -28,7 +28,7 @@ GRID = "#e3e8ec"
 _LABEL = 24
 _DAY = 86_400_000
 # One look for each line, so that no line is told by its colour alone.
-_LINES = (
+LINES = (
     (INK, "solid", "circle"),
     (AVATARS, "dash", "square"),
     (ORIGINALS, "dot", "diamond"),
@@ -351,7 +351,7 @@ def curve(
 
 
 def _looks(n: int) -> list[tuple[str, str, str]]:
-    return [_LINES[place % len(_LINES)] for place in range(n)]
+    return [LINES[place % len(LINES)] for place in range(n)]
 
 
 def _curve_line(line: Curve, look: tuple[str, str, str]) -> Figure:

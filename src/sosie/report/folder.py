@@ -40,6 +40,15 @@ _SHAPES: Mapping[str, Mapping[str, Any]] = {
         "results": [{"scenario": str, "estimator": str, "rate": _NUMBER}],
         "strongest": {"*": {"rate": _NUMBER}},
     },
+    "tune": {
+        "rows": int,
+        "columns": int,
+        "releases": int,
+        "decode": str,
+        "wanted": int,
+        "digest": str,
+        "trials": [{"k": int, "method": str, "components": int, "metrics": _METRICS}],
+    },
 }
 _SCHEMA = 1
 
@@ -50,10 +59,11 @@ class RunFolder(NamedTuple):
     run: Json
     audit: Json
     attack: Json | None
+    tune: Json | None = None
 
 
 def read_folder(folder: Path | str) -> RunFolder:
-    """Read ``run.json``, ``audit.json`` and, where it exists, ``attack.json``.
+    """Read ``run.json``, ``audit.json`` and, where they exist, ``attack.json`` and ``tune.json``.
 
     Raises
     ------
@@ -64,12 +74,22 @@ def read_folder(folder: Path | str) -> RunFolder:
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; give the folder that `sosie run` has made")
-    attack = folder / "attack.json"
-    return RunFolder(
+    found = RunFolder(
         run=_read(folder / "run.json", "run"),
         audit=_read(folder / "audit.json", "audit"),
-        attack=_read(attack, "attack") if attack.exists() else None,
+        attack=_read_any(folder / "attack.json", "attack"),
+        tune=_read_any(folder / "tune.json", "tune"),
     )
+    if found.tune is not None and found.tune["rows"] != found.run["data"]["rows"]:
+        raise InputError(
+            f"{folder / 'tune.json'}: a sweep of another table ({found.tune['rows']} rows, the run"
+            f" has {found.run['data']['rows']}); remove it or run sosie tune again"
+        )
+    return found
+
+
+def _read_any(path: Path, kind: str) -> Json | None:
+    return _read(path, kind) if path.exists() else None
 
 
 def _read(path: Path, kind: str) -> Json:

@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from sosie.report.attacks import attacks
 from sosie.report.columns import columns
 from sosie.report.conclusions import done, limits, next_steps, remains
-from sosie.report.embedding import (
-    content_policy,
-    json_script,
-    plotly,
-    script_policy,
-    template_text,
-)
-from sosie.report.figures import template
 from sosie.report.identity import identity
 from sosie.report.metrics import criteria
 from sosie.report.pictures import distributions, plane
+from sosie.report.rendering import render
+from sosie.report.sweeps import sweep
 from sosie.words import Words, load
 
 __all__ = ["build"]
@@ -34,6 +25,7 @@ CHAPTERS = (
     "projection",
     "distributions",
     "attacks",
+    "sensitivity",
     "limits",
     "next",
 )
@@ -43,15 +35,17 @@ def build(
     run: Mapping[str, Any],
     audit: Mapping[str, Any],
     attack: Mapping[str, Any] | None = None,
+    tune: Mapping[str, Any] | None = None,
     lang: str = "en",
 ) -> str:
     """HTML text of the report on a run.
 
     Parameters
     ----------
-    run, audit, attack
-        What ``run.json``, ``audit.json`` and ``attack.json`` say; :func:`read_folder` reads and
-        checks them. Any of their texts may hold any character: all are shown as text.
+    run, audit, attack, tune
+        What ``run.json``, ``audit.json``, ``attack.json`` and ``tune.json`` say;
+        :func:`read_folder` reads and checks them. Any of their texts may hold any character:
+        all are shown as text.
     lang
         ``"en"`` or ``"fr"``.
 
@@ -67,31 +61,15 @@ def build(
         There are no words for ``lang``.
     """
     words = load(lang)
-    views = _views(words, run, audit, attack)
+    views = _views(words, run, audit, attack, tune)
     figures = {view.id: view.figure for view in views["distributions"] if view.figure is not None}
     if views["plane"] is not None:
         figures["projection"] = views["plane"].figure
     if views["attack"] is not None:
         figures |= {view.id: view.figure for view in views["attack"].curves}
-    script = template_text("report.js")
-    bundle = plotly()
-    page = (
-        _environment(words)
-        .get_template("report.html")
-        .render(
-            **views,
-            words=words,
-            policy=content_policy(script_policy(script.encode()), bundle.policy),
-            style=Markup(template_text("report.css")),  # noqa: S704 - a file of this package
-            script=Markup(script),  # noqa: S704 - a file of this package
-            plotly=bundle.packed,
-            figures=json_script(
-                {"template": template(words), "locale": _locale(words), "figures": figures}
-            ),
-        )
-    )
-    # A lone surrogate, which JSON can carry, has no place in a file.
-    return page.lstrip().encode("utf-8", "replace").decode("utf-8")
+    if views["sweep"] is not None:
+        figures |= views["sweep"].figures
+    return render(words, "page.html", views, figures)
 
 
 def _views(
@@ -99,16 +77,19 @@ def _views(
     run: Mapping[str, Any],
     audit: Mapping[str, Any],
     attack: Mapping[str, Any] | None,
+    tune: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     by_criterion = criteria(words, audit, run["parameters"])
     ranking = columns(words, run, audit)
     laboratory = None if attack is None else attacks(words, attack)
     return {
         "title": words("report.title", name=run["data"]["name"]),
+        "subtitle": words("report.subtitle"),
+        "about": words("report.about.text", version=run["version"]),
         "version": run["version"],
         "k": run["parameters"].get("k"),
         "chapters": tuple(
-            (key, words(f"report.{key}.heading"))
+            (key, words("tuning.heading" if key == "sensitivity" else f"report.{key}.heading"))
             for key in CHAPTERS
             if key != "attacks" or laboratory is not None
         ),
@@ -125,6 +106,7 @@ def _views(
         "plane": plane(words, run),
         "distributions": distributions(words, run),
         "attack": laboratory,
+        "sweep": None if tune is None else sweep(words, tune),
         "limits": limits(words, audit, by_criterion, laboratory),
         "next_steps": next_steps(words, audit, by_criterion, ranking, laboratory),
     }
@@ -141,25 +123,3 @@ def _context(words: Words, context: Mapping[str, Any]) -> str:
         sensitivity=words.get(f"report.sensitivities.{sensitivity}", sensitivity),
         releases=words.value(context["releases"]),
     )
-
-
-def _environment(words: Words) -> Environment:
-    environment = Environment(
-        loader=PackageLoader("sosie.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals["_"] = words
-    return environment
-
-
-def _locale(words: Words) -> dict[str, Any]:
-    return {
-        "name": words.language,
-        "format": {
-            "months": words.items("format.months"),
-            "shortMonths": words.items("format.short_months"),
-        },
-    }

@@ -253,8 +253,9 @@ class Tuning:
         return replace(self, trials=tuple(sorted((*self.trials, *trials), key=_place)))
 
 
-def _place(trial: Trial) -> Setting:
-    return trial.setting
+def _place(trial: Trial) -> tuple[int, bool, int]:
+    setting = trial.setting
+    return setting.components, setting.method != "smoothed", setting.k
 
 
 def _least_loss(trials: Iterable[Trial]) -> Trial | None:
@@ -270,26 +271,17 @@ def _named(trial: Trial | None) -> dict[str, Any] | None:
 
 
 def _metric(key: str, told: Mapping[str, Any]) -> Metric:
-    known = {
-        "value",
-        "unit",
-        "direction",
-        "target",
-        "met",
-        "reason",
-        "criterion",
-        "ci",
-        "control",
-    }
+    known = {"value", "unit", "direction", "target", "met", "reason", "criterion", "ci", "control"}
+    ends = told.get("ci")
     return Metric(
         key,
         told["value"],
-        told["unit"],
-        told["direction"],
-        told["criterion"],
-        told["target"],
-        told["reason"],
-        None if told["ci"] is None else (told["ci"][0], told["ci"][1]),
+        str(told.get("unit", "")),
+        told.get("direction", "higher"),
+        told.get("criterion", "singling_out"),
+        told.get("target"),
+        told.get("reason"),
+        None if ends is None else (ends[0], ends[1]),
         told.get("control"),
         {name: value for name, value in told.items() if name not in known},
     )

@@ -84,7 +84,7 @@ class Words:
     ) -> str:
         """Write a measured value with as many decimals as it needs.
 
-        It needs one for percents, two otherwise (three under 0.1), none if whole, and more where
+        It needs one for percents, two otherwise (one more under 0.1), none if whole, and more where
         rounding would show it on the other side of its ``target``, or show 0 % or 100 % for what
         is only near.
 
@@ -208,7 +208,7 @@ def _french_spaces(text: str) -> str:
 def _digits(number: float, unit: str | None, target: float | None) -> int:
     if number.is_integer() and (unit != "%" or number in {0, 100}):
         return 0
-    digits = 1 if unit == "%" else 2 if abs(number) >= 0.1 else 3
+    digits = (1 if unit == "%" else 2) + (abs(number) < 0.1)
     while digits < 5 and _misleads(number, round(number, digits), unit, target):
         digits += 1
     while digits and round(number, digits) == round(number, digits - 1):

@@ -1,0 +1,63 @@
+"""Pages about one thing: a sweep of settings, a set of attacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sosie._version import __version__
+from sosie.report.attacks import attacks
+from sosie.report.figures import Figure
+from sosie.report.rendering import render
+from sosie.report.sweeps import sweep
+from sosie.words import Words, load
+
+__all__ = ["build_attacks", "build_sweep"]
+
+
+def build_sweep(told: Mapping[str, Any], name: str, lang: str = "en") -> str:
+    """HTML text of the page on a sweep.
+
+    Parameters
+    ----------
+    told : what ``tune.json`` says.
+    name : of the data.
+    lang : ``"en"`` or ``"fr"``.
+    """
+    words = load(lang)
+    view = sweep(words, told)
+    return _page(words, "tuning", name, "sensitivity", {"sweep": view}, view.figures)
+
+
+def build_attacks(told: Mapping[str, Any], name: str, lang: str = "en") -> str:
+    """HTML text of the page on attacks.
+
+    Parameters
+    ----------
+    told : what ``attack.json`` says.
+    name : of the data.
+    lang : ``"en"`` or ``"fr"``.
+    """
+    words = load(lang)
+    view = attacks(words, told)
+    figures = {curve.id: curve.figure for curve in view.curves}
+    return _page(words, "attack", name, "attacks", {"attack": view}, figures)
+
+
+def _page(
+    words: Words,
+    key: str,
+    name: str,
+    chapter: str,
+    views: Mapping[str, Any],
+    figures: Mapping[str, Figure],
+) -> str:
+    heading = words("tuning.heading" if key == "tuning" else "report.attacks.heading")
+    common = {
+        "title": words(f"{key}.title", name=name),
+        "subtitle": words(f"{key}.subtitle"),
+        "about": words("report.about.page", version=__version__),
+        "version": __version__,
+        "chapters": ((chapter, heading),),
+    }
+    return render(words, "page.html", common | dict(views), figures)
