@@ -432,3 +432,14 @@ def test_arrow_fields_stay_required() -> None:
         frames.assemble(source, {"b": table["b"], "a": table["a"]}).schema.field("a").nullable
         is False
     )
+
+
+@pytest.mark.parametrize("low", [0, -5, 2**62, 2**63])
+@pytest.mark.parametrize("step", [1, 2**40])
+def test_whole_numbers_are_coded_alike_near_or_far_apart(low: int, step: int) -> None:
+    values = [low + step * i for i in (2, 0, 2, 1, 0)]
+    dtype = "uint64" if low >= 2**63 else "int64"
+    series = frames.wrap(pd.DataFrame({"x": np.array(values, dtype=dtype)})).get_column("x")
+    codes, first = frames.factorize(series)
+    assert codes.tolist() == [0, 1, 0, 2, 1]
+    assert first.tolist() == [0, 1, 3]

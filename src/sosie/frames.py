@@ -55,6 +55,9 @@ Mask = NDArray[np.bool_]
 Holds = Literal["boolean", "whole", "real", "moment", "nested", "other"]
 """What a column holds: ``moment`` is a date, a time of day or a duration."""
 
+SHORT_RANGE = 2**16
+"""Whole numbers within such a range are counted instead of hashed."""
+
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _DAY = dt.timedelta(days=1)
 _MICROSECOND = dt.timedelta(microseconds=1)
@@ -233,11 +236,19 @@ def factorize(series: Series) -> tuple[Codes, Ints]:
     first : (L,) int64
         The first row that holds each distinct value.
     """
+    lost = is_missing(series)
+    if (
+        series.dtype.is_integer()
+        and not lost.any()
+        and (places := _short_range(series)) is not None
+    ):
+        return _by_appearance(places)
     if _is(series, "polars"):
         heads = _heads_polars(series.to_native())
-        rows = np.arange(len(heads))
-        rank = np.cumsum(heads == rows, dtype=np.int32) - 1
-        codes = rank[heads]
+        heading = heads == np.arange(len(heads))
+        codes = (np.cumsum(heading, dtype=np.int32) - 1)[heads]
+        if not lost.any():
+            return codes, np.flatnonzero(heading)
     elif (array := _arrow(series)) is not None:
         whole = _whole_arrow(array)
         import pyarrow as pa
@@ -246,8 +257,16 @@ def factorize(series: Series) -> tuple[Codes, Ints]:
         codes = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int32)
     else:
         codes = _factorize_pandas(series)
-    codes[is_missing(series)] = -1
+    codes[lost] = -1
     return _by_appearance(codes)
+
+
+def _short_range(series: Series) -> Codes | None:
+    """Whole numbers counted from the least, if the greatest is not far: no hash is needed."""
+    low, high = int(series.min()), int(series.max())
+    if high - low >= SHORT_RANGE or high >= 2**63:
+        return None
+    return np.asarray((series.to_numpy().astype(np.int64) - low).astype(np.int32))
 
 
 def _heads_polars(native: Any) -> NDArray[Any]:
@@ -273,11 +292,10 @@ def _factorize_pandas(series: Series) -> Codes:
 def _by_appearance(codes: Codes) -> tuple[Codes, Ints]:
     """Renumber codes densely in order of first appearance; -1 stays."""
     size = int(codes.max(initial=-1)) + 1
-    first = np.full(size, len(codes), dtype=np.int64)
-    backwards = np.arange(len(codes) - 1, -1, -1)
-    known = codes[::-1] >= 0
-    first[codes[::-1][known]] = backwards[known]  # the last write, so the first row, stays
-    used = np.flatnonzero(first < len(codes))
+    first = np.full(size + 1, len(codes), dtype=np.int64)
+    # The last write, so the first row, stays; -1 writes into the place behind the others.
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    used = np.flatnonzero(first[:size] < len(codes))
     order = used[np.argsort(first[used])]
     renumbered = np.full(size + 1, -1, dtype=np.int32)
     renumbered[order] = np.arange(len(order), dtype=np.int32)
