@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 from rich.console import Console
 from rich.table import Table
-from tables import jittered
+from tables import jittered  # type: ignore[import-not-found]  # this folder is no package
 
 HERE = Path(__file__).resolve()
 Figures = dict[str, Any]
@@ -89,7 +89,7 @@ def core() -> Figures:
 
 def fifteen(rows: int, seed: int = 0) -> pl.DataFrame:
     """15 mixed columns: as many numbers as there are, then categories."""
-    frame = jittered(rows, seed)
+    frame: pl.DataFrame = jittered(rows, seed)
     numbers = [name for name in frame.columns if frame[name].n_unique() > 10]
     others = [name for name in frame.columns if name not in numbers]
     return frame.select((numbers + others)[:15])

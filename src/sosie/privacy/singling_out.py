@@ -131,7 +131,7 @@ def column_direct_match_protection(
         counted = []
         for part in range(parts):
             own = _values(after)[part * count : (part + 1) * count]
-            counted.append((int(_equal(_values(before), own).sum()), len(np.unique(own))))
+            counted.append((int(_equal(_values(before), own).sum()), _distinct(own)))
         matches, distinct = max(counted, key=lambda found: found[0] * found[1])
         records.append(column_record(before.name, matches, distinct, count, target))
     columns = tuple(sorted(records, key=lambda record: float(record["protection"])))
@@ -613,7 +613,13 @@ def _exposed(distances: Floats) -> Mask:
 
 def distinct_values(column: Column) -> int:
     """Number of distinct values, a missing one included."""
-    return len(np.unique(_values(column)))
+    return _distinct(_values(column))
+
+
+def _distinct(values: NDArray[Any]) -> int:
+    if values.dtype.kind == "f":
+        return len(np.unique(values))  # NaN is one value
+    return int(np.count_nonzero(np.bincount(values)))
 
 
 def _values(column: Column) -> NDArray[Any]:
