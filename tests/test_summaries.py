@@ -189,12 +189,20 @@ def test_a_hidden_share_of_missing_is_not_given_back(rows: int, lost: int, text:
 
 @pytest.mark.parametrize("carriers", [1, 3, 4])
 def test_a_hidden_share_of_rare_levels_is_not_given_back(carriers: int) -> None:
-    people = pl.Series(["F"] * 100 + ["M"] * (103 - carriers) + ["X"] * carriers)
+    def people_of(women: int, others: int) -> pl.Series:
+        men = 203 - women - others
+        return pl.Series(["F"] * women + ["M"] * men + ["X"] * others)
+
+    people = people_of(110, carriers)
     told = summary(people, people)
     assert told["rare_levels"] == 1
     assert told["rare"]["originals"] is None
-    assert set(told["levels"]) == {"F", "M"}
-    assert told["originals"] == [100 * 100 / 203, 100 * 100 / 203]  # in steps of five people
+    assert told["levels"] == ["F", "M"]
+    for others in range(1, LEAST):  # any number of carriers could lie behind what is told
+        assert any(
+            summary(people_of(women, others), people)["originals"] == told["originals"]
+            for women in range(105, 115)
+        )
     one = summary(pl.Series(["F"] * (200 - carriers) + ["X"] * carriers), people)
     assert one["originals"] == [100.0]  # the remainder is not the rare level's share
 

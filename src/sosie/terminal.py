@@ -51,8 +51,13 @@ WIDEST, WIDE, NARROW = 100, 96, 64
 """Width of lines in a pipe, and widths from which intervals and targets have a place."""
 
 
+class _Terminal(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # rich would end the program
+
+
 def _console(*, errors: bool = False) -> Console:
-    console = Console(stderr=errors, highlight=False)
+    console = _Terminal(stderr=errors, highlight=False)
     if not console.is_terminal:
         console.width = WIDEST  # a pipe has no width: lines are not cut at 80
     return console

@@ -19,7 +19,7 @@ from sosie._version import __version__
 from sosie.cli.generate import avatarize, demo, run
 from sosie.cli.measure import audit
 from sosie.cli.options import examples
-from sosie.cli.pages import completion, report
+from sosie.cli.pages import COMPLETE, completion, report
 from sosie.cli.settings import tune
 from sosie.errors import InputError
 
@@ -63,6 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _interrupt)
+    if instruction := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(cli, {}, "sosie", COMPLETE, instruction))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name that the terminal can't show is no fault
@@ -75,20 +79,21 @@ def _interrupt(*_: object) -> NoReturn:
 
 def status_of(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and give back its exit status; what went wrong is one line of text."""
+    # click's own `main` would end a closed pipe with status 1.
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = cli.main(
-            args=None if arguments is None else list(arguments),
-            prog_name="sosie",
-            standalone_mode=False,
-        )
+        with cli.make_context("sosie", words) as context:
+            cli.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except click.ClickException as error:
         return _refused(error.format_message(), getattr(error, "ctx", None))
     except InputError as error:
         return _refused(str(error))
     except MemoryError:
         return _refused("there is not enough memory for this table; try fewer rows or columns")
-    except (KeyboardInterrupt, click.Abort):
+    except KeyboardInterrupt:
         click.echo("sosie: interrupted; nothing was left half written", err=True)
         return 130
     except BrokenPipeError:  # whoever read our output has had enough
@@ -98,7 +103,7 @@ def status_of(arguments: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         click.echo("sosie: this is a fault of sosie, not of your data; please report it", err=True)
         return 1
-    return code if isinstance(code, int) else 0
+    return 0
 
 
 def _refused(message: str, context: click.Context | None = None) -> int:

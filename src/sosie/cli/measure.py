@@ -27,7 +27,7 @@ __all__ = ["audit"]
 @click.command(
     epilog=examples(
         "sosie audit patients.csv avatars.csv --drop patient_id --html audit.html",
-        "sosie audit patients.csv aligned.csv --aligned --json - | jq .privacy.hidden_rate",
+        "sosie audit patients.csv aligned.csv --aligned --json - | jq .privacy",
     )
 )
 @click.argument("originals", type=FILE)

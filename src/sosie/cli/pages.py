@@ -8,7 +8,10 @@ import click
 
 from sosie.cli.options import FILE, LANGUAGE, examples
 
-__all__ = ["completion", "report"]
+__all__ = ["COMPLETE", "completion", "report"]
+
+COMPLETE = "_SOSIE_COMPLETE"
+"""What a shell sets to ask for completions."""
 
 
 @click.command(epilog=examples("sosie report out --lang fr -o rapport.html"))
@@ -42,4 +45,4 @@ def completion(context: click.Context, shell: str) -> None:
     complete = get_completion_class(shell)
     if complete is not None:
         root = context.find_root().command
-        click.echo(complete(root, {}, "sosie", "_SOSIE_COMPLETE").source())
+        click.echo(complete(root, {}, "sosie", COMPLETE).source())
