@@ -21,7 +21,8 @@ INTRODUCTION = """\
 
 Each metric is a function of two tables and stands alone; `sosie.audit` computes all of them from
 one projection and one neighbour search. Any synthetic table can be measured: it needs neither to be
-made by sosie, nor as many rows, nor to be aligned. What can't be computed has no value and says why.
+made by sosie, nor as many rows, nor to be aligned. What can't be computed has no value, and says
+why.
 
 ```python
 audit = sosie.audit(originals, avatars, aligned=True, holdout=people_set_aside)
