@@ -20,7 +20,8 @@ ones by recipient, sensitivity and number of releases::
     when = { sensitivity = "high", releases = 2 }    # two releases or more
     membership = 0.55
 
-Each group counts if all it names under ``when`` holds; later groups win.
+Each group counts if all it names under ``when`` holds; later groups win. What people state
+about the publication stands in the same file: see `sosie.account`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
+from sosie.account import LISTS, TABLES, TEXTS, Account
 from sosie.errors import InputError, quoted
 
 __all__ = ["RECIPIENTS", "SENSITIVITIES", "Context"]
@@ -56,6 +58,7 @@ class Context:
     sensitivity : ``ordinary`` or ``high``.
     releases : how many will ever be published.
     targets : metric -> target that differs from the default; None for no target.
+    account : what is stated about purpose, recipients, measures and how a rate is read.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class Context:
     sensitivity: str = "ordinary"
     releases: int = 1
     targets: Targets = field(default_factory=dict)
+    account: Account = field(default_factory=Account)
 
     @classmethod
     def of(
@@ -95,7 +99,7 @@ class Context:
         source = "the context" if file is None else str(file)
         found: dict[str, Any] = {} if file is None else _read(Path(file))
         given = {"recipient": recipient, "sensitivity": sensitivity, "releases": releases}
-        facts = {"recipient": "public", "sensitivity": "ordinary", "releases": 1}
+        facts: dict[str, Any] = {"recipient": "public", "sensitivity": "ordinary", "releases": 1}
         facts |= {key: found[key] for key in facts if key in found}
         facts |= {key: value for key, value in given.items() if value is not None}
         _check_facts(facts, source)
@@ -105,7 +109,8 @@ class Context:
                 chosen |= {key: _target(key, group[key], source) for key in group if key != "when"}
         chosen |= targets or {}
         name = found.get("name", "default" if file is None else Path(file).stem)
-        return cls(name=str(name), targets=MappingProxyType(chosen), **facts)
+        account = Account.of(found, source)
+        return cls(name=str(name), targets=MappingProxyType(chosen), account=account, **facts)
 
     def target(self, key: str, default: float | None) -> float | None:
         """The target of a metric here."""
@@ -113,13 +118,15 @@ class Context:
 
     def to_dict(self) -> dict[str, Any]:
         """What ``audit.json`` says of it."""
-        return {
+        told: dict[str, Any] = {
             "name": self.name,
             "recipient": self.recipient,
             "sensitivity": self.sensitivity,
             "releases": self.releases,
             "targets": dict(self.targets),
         }
+        stated = self.account.to_dict()
+        return told | ({"stated": stated} if stated else {})
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -129,7 +136,10 @@ def _read(file: Path) -> dict[str, Any]:
         raise InputError(f"{file}: {error.strerror or 'it can not be read'}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: not a TOML file ({error})") from error
-    known = ("name", "recipient", "sensitivity", "releases", "targets")
+    known = (
+        *("name", "recipient", "sensitivity", "releases", "targets"),
+        *(*TEXTS, *LISTS, *TABLES),
+    )
     unknown = [key for key in found if key not in known]
     if unknown:
         raise InputError(f"{file}: unknown {quoted(unknown)}; there are {', '.join(known)}")
@@ -153,7 +163,7 @@ def _groups(found: Mapping[str, Any], source: str) -> list[Mapping[str, Any]]:
     return groups
 
 
-def _holds(when: Mapping[str, Any], facts: Mapping[str, Any], source: str) -> bool:
+def _holds(when: object, facts: Mapping[str, Any], source: str) -> bool:
     if not isinstance(when, Mapping) or not when.keys() <= facts.keys():
         raise InputError(f"{source}: when takes {', '.join(facts)}, not {when!r}")
     _check_facts(when, source)
