@@ -313,6 +313,7 @@ NESTED = [
     pd.Series([1 + 2j]),
     pd.Series([0.0, 1.0]).astype("Sparse[float]"),
     pd.Series([[1]], dtype=pd.ArrowDtype(pa.list_(pa.int64()))),
+    pa.chunked_array([pa.array([b"0" * 16], pa.uuid())]),
     pl.Series([[1], [2]]),
     pl.Series([{"a": 1}]),
     pl.Series([[1, 2]], dtype=pl.Array(pl.Int64, 2)),
@@ -443,3 +444,8 @@ def test_whole_numbers_are_coded_alike_near_or_far_apart(low: int, step: int) ->
     codes, first = frames.factorize(series)
     assert codes.tolist() == [0, 1, 0, 2, 1]
     assert first.tolist() == [0, 1, 3]
+
+
+def test_labels_that_may_not_repeat_are_no_hindrance() -> None:
+    strict = pd.Series(["a", "b"]).set_flags(allows_duplicate_labels=False)
+    assert frames.take(series(strict), np.array([1, 1, 0])).tolist() == ["b", "b", "a"]  # type: ignore[attr-defined]

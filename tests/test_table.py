@@ -192,6 +192,7 @@ def test_midnights_of_a_time_zone_are_days(backend: Backend) -> None:
         (None, "2020-01-03T04:05:06", "2020-01-05T04:05:06"),
         (None, "2020-01-03 04:05:06", "2020-01-05 04:05:06"),
         ("%Y%m%d", "20200103", "20200105"),
+        (None, "0900-01-03", "0900-01-05"),
         ("%d.%m.%y %H:%M", "03.01.20 04:05", "05.01.20 04:05"),
         (None, "2020-01-03T04:05:06.250000", "2020-01-05T04:05:06.250000"),
     ],
@@ -321,7 +322,8 @@ def test_infinite_values_are_named(backend: Backend, bad: float) -> None:
         (Roles(linked=(("sex",),)), "a group of linked columns needs two or more, got 'sex'"),
         (Roles(linked=(("sex", "site"),), keep=("site",)), "linked column 'site' is kept"),
         (Roles(linked=(("sex", "age"),)), "linked column 'age' is a integer; only categories"),
-        (Roles(weights={"age": -1.0}), "weight of column 'age' must be a number of at least 0"),
+        (Roles(weights={"age": -1.0}), "weight of column 'age' must be a number from 0"),
+        (Roles(weights={"age": 1e300}), "must be a number from 0 to 1e+09, got 1e+300"),
         (Roles(weights={"age": float("nan")}), "weight of column 'age'"),
     ],
 )

@@ -170,7 +170,7 @@ def _unknown_holds(series: Series) -> Holds:
     if array is not None:
         import pyarrow as pa
 
-        if pa.types.is_nested(array.type):
+        if pa.types.is_nested(array.type) or isinstance(array.type, pa.BaseExtensionType):
             return "nested"
         if pa.types.is_decimal(array.type):
             return "real"
@@ -463,7 +463,9 @@ def take(series: Series, rows: Ints) -> object:
         return _from_arrow(series, _take_arrow(array, rows))
     if _is(series, "polars"):
         return _repacked_polars(native.gather(rows))
-    taken = native.iloc[rows].reset_index(drop=True)
+    import pandas as pd
+
+    taken = pd.Series(native.array.take(rows), dtype=native.dtype)
     return taken.cat.remove_unused_categories() if taken.dtype == "category" else taken
 
 

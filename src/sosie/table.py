@@ -33,6 +33,7 @@ MOST_LEVELS_OF_A_NUMBER = 10
 
 FEWEST_ROWS_OF_AN_IDENTIFIER = 50
 MOST_DECIMALS = 12
+MOST_WEIGHT = 1e9
 EXACT = 2**53
 _IDENTIFIER_NAME = re.compile(
     r"(?:^|[^a-z])(?:id|ids|key|uid|uuid|guid|nr|num|number|no|pid|nip|ipp|nda|nir|ssn|mrn)(?:$|[^a-z])"
@@ -92,9 +93,10 @@ class Roles:
                     f"a group of linked columns needs two or more, got {quoted(group)}"
                 )
         for name, weight in self.weights.items():
-            if not (math.isfinite(weight) and weight >= 0):
+            if not 0 <= weight <= MOST_WEIGHT:
                 raise InputError(
-                    f"the weight of column {name!r} must be a number of at least 0, got {weight}"
+                    f"the weight of column {name!r} must be a number from 0 to {MOST_WEIGHT:g}, "
+                    f"got {weight}"
                 )
 
 
@@ -147,11 +149,11 @@ class Numbers:
         known, back = np.unique(np.where(missing, 0, values), return_inverse=True)
         if self.kind == "date":
             epoch = dt.datetime(1970, 1, 1)
-            moments = (grid.origin + grid.step * int(value) for value in known)
-            written = [
-                (epoch + dt.timedelta(microseconds=moment)).strftime(grid.text or "")
-                for moment in moments
-            ]
+            ticks = (grid.origin + grid.step * int(value) for value in known)
+            moments = [epoch + dt.timedelta(microseconds=tick) for tick in ticks]
+            # Years before 1000 are not padded everywhere.
+            forms = [(grid.text or "").replace("%Y", f"{moment.year:04d}") for moment in moments]
+            written = [moment.strftime(form) for moment, form in zip(moments, forms, strict=True)]
         else:
             plain = grid.step or grid.decimals
             digits = grid.decimals or 0
