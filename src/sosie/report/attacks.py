@@ -11,7 +11,7 @@ from sosie.report.figures import Curve, Figure, curve
 from sosie.report.lists import Cell
 from sosie.words import Words
 
-__all__ = ["AttackView", "CurveView", "Result", "Scenario", "attacks"]
+__all__ = ["AttackView", "CurveView", "Result", "Scenario", "attack_reading", "attacks"]
 
 _MOST = 50
 _LINES = 6
@@ -149,12 +149,13 @@ def _scenario(
         article=words.value(article, "%"),
         published=None if fullest is None else _result(words, fullest),
         strongest=None if strongest is None else _result(words, strongest),
-        reading="" if strongest is None else _reading(words, strongest),
+        reading="" if strongest is None else attack_reading(words, strongest),
         line="" if strongest is None or strongest["rate"] is None else _line(words, key, strongest),
     )
 
 
-def _reading(words: Words, result: Mapping[str, Any]) -> str:
+def attack_reading(words: Words, result: Mapping[str, Any]) -> str:
+    """What a rate says beside its chance level, in a sentence that fits it."""
     rate, chance = result["rate"], result.get("chance")
     if rate is None:
         return str(result.get("reason") or "")

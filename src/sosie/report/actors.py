@@ -1,0 +1,186 @@
+"""Actors against scenarios: what each could do, as published and at the strongest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sosie.account import HOLDERS
+from sosie.report.attacks import attack_reading
+from sosie.report.lists import Cell
+from sosie.words import Words
+
+__all__ = ["SCENARIOS", "ActorRow", "ActorView", "Found", "actors"]
+
+SCENARIOS: Mapping[str, tuple[str, ...]] = {
+    "controller": ("v1",),
+    "profile": ("nearest", "insert"),
+    "columns": ("partial",),
+    "file": ("v2",),
+}
+"""The scenarios that each holder can play; those of no holder are the controller's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A rate with all that must stand beside it; ``order`` is the rate, in percent."""
+
+    rate: Cell
+    interval: str
+    chance: Cell
+    how: str
+    ends: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ActorRow:
+    """One scenario of an actor; ``reading`` says what the strongest rate means."""
+
+    key: str
+    scenario: str
+    question: str
+    published: Found | None
+    article: str
+    strongest: Found | None
+    missing: str
+    reading: str
+
+
+@dataclass(frozen=True, slots=True)
+class ActorView:
+    """One actor; ``stated`` is who that could be, empty where nobody said."""
+
+    key: str
+    name: str
+    holds: str
+    stated: str
+    rows: tuple[ActorRow, ...]
+
+    @property
+    def strongest(self) -> Found | None:
+        """The strongest rate of its scenarios; None where none was measured."""
+        found = [row.strongest for row in self.rows if row.strongest is not None]
+        return max(found, key=lambda found: found.rate.order or 0.0, default=None)
+
+    @property
+    def reading(self) -> str:
+        """What its strongest rate means."""
+        return next((row.reading for row in self.rows if row.strongest is self.strongest), "")
+
+
+def actors(
+    words: Words, audit: Mapping[str, Any], attack: Mapping[str, Any] | None
+) -> tuple[ActorView, ...]:
+    """Read ``attack.json``, where there is one, the hidden rate and what was stated."""
+    results = [] if attack is None else list(attack["results"])
+    strongest = {} if attack is None else attack["strongest"]
+    articles = {} if attack is None else attack.get("published") or {}
+    stated = ((audit.get("context") or {}).get("stated") or {}).get("holders") or {}
+    known = {scenario for scenarios in SCENARIOS.values() for scenario in scenarios}
+    others = tuple(
+        dict.fromkeys(r["scenario"] for r in results if r["scenario"] not in known)
+    ) + tuple(key for key in strongest if key not in known)
+    views = []
+    for holder in HOLDERS:
+        keys = SCENARIOS[holder] + (tuple(dict.fromkeys(others)) if holder == "controller" else ())
+        rows = tuple(
+            _row(words, key, results, strongest.get(key), articles.get(key)) for key in keys
+        )
+        if holder == "profile":
+            rows = (_complement(words, audit, attack, articles), *_run(rows))
+        views.append(
+            ActorView(
+                holder,
+                words(f"actors.{holder}.name"),
+                words(f"actors.{holder}.holds"),
+                str(stated.get(holder, "")),
+                rows,
+            )
+        )
+    return tuple(views)
+
+
+def _run(rows: Iterable[ActorRow]) -> tuple[ActorRow, ...]:
+    return tuple(row for row in rows if row.strongest is not None or row.published is not None)
+
+
+def _row(
+    words: Words,
+    key: str,
+    results: Sequence[Mapping[str, Any]],
+    strongest: Mapping[str, Any] | None,
+    article: float | None,
+) -> ActorRow:
+    mine = [r for r in results if r["scenario"] == key and r["rate"] is not None]
+    published = [r for r in mine if r["estimator"] == "published"]
+    fullest = max(published, key=lambda r: (r.get("releases") or 0, r["rate"]), default=None)
+    best = strongest if strongest is not None and strongest["rate"] is not None else None
+    if best is None:
+        best = max(mine, key=lambda r: float(r["rate"]), default=None)
+    return ActorRow(
+        key=key,
+        scenario=words.get(f"attack.scenarios.{key}.name", key),
+        question=words.get(f"attack.scenarios.{key}.question", ""),
+        published=None if fullest is None else _found(words, fullest),
+        article="" if article is None else words("actors.article", rate=words.value(article, "%")),
+        strongest=None if best is None else _found(words, best),
+        missing=words("actors.not_run_how", scenario=key),
+        reading="" if best is None else attack_reading(words, best),
+    )
+
+
+def _complement(
+    words: Words,
+    audit: Mapping[str, Any],
+    attack: Mapping[str, Any] | None,
+    articles: Mapping[str, float],
+) -> ActorRow:
+    """The attacker with one whole profile, from the attacks or from the hidden rate."""
+    result = None if attack is None else attack.get("hidden_rate_complement")
+    hidden = audit["privacy"].get("hidden_rate") or {}
+    if result is None and hidden.get("value") is not None:
+        ends = hidden.get("ci")
+        result = {
+            "rate": 100 - hidden["value"],
+            "ci": None if ends is None else [100 - ends[1], 100 - ends[0]],
+        }
+    article = articles.get("hidden_rate_complement")
+    if result is not None and result.get("chance") is None:
+        people = audit.get("avatars") or audit.get("rows") or (attack or {}).get("rows")
+        result = {**result, "chance": 100 / people if people else None}
+    found = None if result is None else _found(words, result, words("actors.rate_from_metric"))
+    return ActorRow(
+        key="hidden_rate",
+        scenario=words("attack.scenarios.nearest.name"),
+        question=words("attack.scenarios.nearest.question"),
+        published=found,
+        article="" if article is None else words("actors.article", rate=words.value(article, "%")),
+        strongest=found,
+        missing=words("actors.not_run"),
+        reading="" if result is None else attack_reading(words, result),
+    )
+
+
+def _found(words: Words, result: Mapping[str, Any], how: str = "") -> Found:
+    estimator = str(result.get("estimator", ""))
+    if not how:
+        how = words(
+            "actors.how",
+            estimator=words.get(f"attack.estimators.{estimator}.name", estimator),
+            releases=_releases(words, result.get("releases")),
+        )
+        if result.get("known") is not None:
+            how += "; " + words.count("attack.known", result["known"])
+    ends = result.get("ci")
+    return Found(
+        rate=Cell(words.value(result["rate"], "%"), result["rate"]),
+        interval=words.interval(ends, "%"),
+        chance=Cell(words.value(result.get("chance"), "%"), result.get("chance")),
+        how=how,
+        ends=None if ends is None else (ends[0], ends[1]),
+    )
+
+
+def _releases(words: Words, number: int | None) -> str:
+    return words("actors.releases_none") if not number else words.count("actors.releases", number)
