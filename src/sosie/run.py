@@ -25,6 +25,7 @@ from sosie.metrics import measured
 from sosie.privacy.singling_out import column_direct_match_protection
 from sosie.report import build, read_folder
 from sosie.results import Audit, Metric, json_name
+from sosie.structure import contributions, links, space
 from sosie.summaries import distributions, projection
 from sosie.table import Roles, Table
 
@@ -309,6 +310,9 @@ def described(
         "figures": {
             "projection": projection(compared, least, rng),
             "distributions": distributions(compared, least),
+            "associations": links(compared),
+            "contributions": contributions(compared),
+            "space": space(compared, rng),
         },
     }
 

@@ -141,7 +141,7 @@ def association_difference(
     if comparison.holdout is not None:
         held = associations(comparison.holdout)
         control = float(_changes(before.matrix, held.matrix)[one, other].mean())
-    measures = _measures(comparison.originals)[one, other]
+    measures = measures_of(comparison.originals)[one, other]
     detail = {
         name: float(changes[measures == code].mean())
         for code, name in enumerate(MEASURES)
@@ -167,7 +167,7 @@ def _changes(before: Floats, after: Floats) -> Floats:
     return np.abs(np.nan_to_num(after) - before)
 
 
-def _measures(table: Table) -> Ints:
+def measures_of(table: Table) -> Ints:
     """Which of `MEASURES` serves each pair, ``(p, p) int64``."""
     is_level = np.array([isinstance(column, Levels) for column in table.columns], dtype=np.int64)
     return np.asarray(is_level[:, None] + is_level[None, :])
