@@ -232,6 +232,44 @@ def test_a_comparison_is_measured_as_it_is() -> None:
     assert measured(comparison).to_dict()["privacy"] == slow.to_dict()["privacy"]
 
 
+DRAWN = ((120, 0), (120, 1), (60, 2))  # rows and seed of originals, avatars, holdout
+
+
+@pytest.fixture(scope="module")
+def expected(people: Callable[..., dict[str, list[Any]]]) -> Audit:
+    one, other, held = (pl.DataFrame(people(rows, seed), strict=False) for rows, seed in DRAWN)
+    return audit(one, other, aligned=True, holdout=held)
+
+
+def test_every_kind_of_dataframe_scores_the_same(
+    backend: Any, people: Callable[..., dict[str, list[Any]]], expected: Audit
+) -> None:
+    tables = [backend.frame(people(rows, seed), ["stage", "site"]) for rows, seed in DRAWN]
+    before = [backend.copy(table) for table in tables]
+    found = _all(audit(tables[0], tables[1], aligned=True, holdout=tables[2]))
+    for table, copy in zip(tables, before, strict=True):
+        assert backend.same(table, copy)  # inputs are not changed
+    for key, metric in _all(expected).items():
+        if metric.value is None:
+            assert found[key].reason == metric.reason
+        else:
+            assert found[key].value == pytest.approx(metric.value, rel=1e-6), key
+
+
+@pytest.mark.parametrize("kinds", [("pandas", "polars"), ("pyarrow", "pandas-nullable")])
+def test_tables_of_two_kinds_are_compared_by_value(
+    kinds: tuple[str, str], people: Callable[..., dict[str, list[Any]]]
+) -> None:
+    from conftest import BACKENDS
+
+    one, other = (next(b for b in BACKENDS if b.name == kind) for kind in kinds)
+    columns = people(120)
+    found = audit(one.frame(columns), other.frame(columns), aligned=True)
+    for column in found.privacy.column_direct_match_protection.columns:
+        assert column["matches"] == 120, column
+    assert found.privacy.row_direct_match_protection.value == 0
+
+
 def test_hidden_rate_of_the_trial(actg175: pl.DataFrame) -> None:
     """100 - HR of the barycentre at k=5: 18 on average, 16.5 to 19.5."""
     avatarizer = Avatarizer(k=5, method="barycentre", seed=1).fit(actg175)
