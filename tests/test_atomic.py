@@ -199,6 +199,7 @@ def test_two_writers_of_one_folder(tmp_path: Path) -> None:
         refused = pytest.raises(InputError, match="another sosie is writing there")
         with refused, staged(tmp_path, NAMES):
             pass
+        settle(tmp_path, NAMES)  # keeps off
         fill_stage(stage, "one")
     assert contents(tmp_path) == results("one")
 

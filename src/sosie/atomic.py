@@ -86,7 +86,7 @@ def staged(out: Path, names: Collection[str]) -> Iterator[Path]:
             ready = stage.with_suffix(".ready")
             try:
                 with _writing(out):
-                    settle(out, names)
+                    _settle(out, names)
                     stage.mkdir(mode=OWNER_FOLDER)
                 yield stage
                 with _writing(out):
@@ -105,7 +105,15 @@ def staged(out: Path, names: Collection[str]) -> Iterator[Path]:
 
 
 def settle(out: Path, names: Collection[str]) -> None:
-    """Finish the results that a killed process had made whole, and clear those that were not."""
+    """Finish the results that a killed process had made whole, and clear those that were not.
+
+    Nothing is done in a folder where another process writes, or that can't be written.
+    """
+    with suppress(InputError, OSError), _claimed(out):
+        _settle(out, names)
+
+
+def _settle(out: Path, names: Collection[str]) -> None:
     for left in out.glob(f"{MARK}*.ready"):
         _finish(left, out, names)
     _clear_files(out)

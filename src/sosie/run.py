@@ -6,7 +6,6 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -326,8 +325,7 @@ def rebuild_report(folder: Path, path: Path | None, language: str) -> Path:
     """Write the report of a run's folder again, by default in the folder; say where it is."""
     target = path or folder / "report.html"
     check_apart([folder / name for name in OURS if name != "report.html"], [target])
-    with suppress(OSError):  # a folder that can only be read can be read
-        settle(folder, OURS)
+    settle(folder, OURS)
     write_report(folder, target, language)
     return target
 

@@ -136,12 +136,11 @@ def _shares(counts: Ints, people: int, least: int | None = None) -> list[float]:
 
 
 def _binned(people: Floats, avatars: Floats, column: Numbers, least: int, *, hidden: bool) -> Json:
-    ordered = np.sort(people)
-    bins = (
-        bins_of(column, float(ordered[least - 1]), float(ordered[-least]), BINS)
-        if len(people) >= least
-        else None
-    )
+    bins = None
+    if len(people) >= least:  # what lies farther out than the k outermost would show them
+        ordered = np.sort(people)
+        low, high = sorted((float(ordered[least - 1]), float(ordered[-least])))
+        bins = bins_of(column, low, high, BINS)
     if bins is None:
         return {"edges": [], "originals": [], "avatars": []}
     kept = _merged(_histogram(people, bins.edges), least)
