@@ -81,7 +81,13 @@ def run(seed: int = 3) -> Json:
             "'inclusion' looks like a date but was read as text; --date inclusion reads it"
         ],
         "what_if_kept": _what_if_kept(),
-        "figures": {"projection": _projection(random), "distributions": distributions},
+        "figures": {
+            "projection": _projection(random),
+            "distributions": distributions,
+            "associations": _associations([entry["column"] for entry in distributions]),
+            "contributions": _contributions([entry["column"] for entry in distributions]),
+            "space": _space(),
+        },
     }
 
 
@@ -173,6 +179,10 @@ def hostile() -> tuple[Json, Json, Json]:
     bad_run["parameters"] |= {"keep": [HOSTILE], "weights": {HOSTILE: 2.0}, "method": HOSTILE}
     bad_run["columns"][0] |= {"name": HOSTILE, "kind": HOSTILE, "role": HOSTILE}
     bad_run["what_if_kept"][0]["column"] = HOSTILE
+    for key in ("associations", "contributions"):
+        bad_run["figures"][key]["columns"][0] = HOSTILE
+    bad_audit["utility"]["predictive_ratio"] = models()
+    bad_audit["utility"]["predictive_ratio"]["columns"][0]["column"] = HOSTILE
     distributions = bad_run["figures"]["distributions"]
     distributions[0]["column"] = HOSTILE
     distributions[7]["levels"] = [HOSTILE, EMOJI]
@@ -184,6 +194,16 @@ def hostile() -> tuple[Json, Json, Json]:
     bad_attack["results"][-1]["reason"] = HOSTILE
     bad_audit["context"] = dict.fromkeys(("name", "recipient", "sensitivity"), HOSTILE)
     bad_audit["context"]["releases"] = 1
+    bad_audit["context"]["stated"] = {
+        "purpose": HOSTILE,
+        "controller": HOSTILE,
+        "recipients": [HOSTILE],
+        "measures": [HOSTILE],
+        "residual_risk": HOSTILE,
+        "holders": dict.fromkeys(("controller", "profile", "columns", "file"), HOSTILE),
+        "likelihood": stated()["likelihood"] | {"source": HOSTILE},
+        "severity": {"level": "limited", "why": HOSTILE},
+    }
     bad_attack["results"].append(_result(HOSTILE, HOSTILE, 3, 9, 1.0, decision=HOSTILE))
     bad_attack["strongest"][HOSTILE] = _result(HOSTILE, HOSTILE, 3, 5, 1.0)
     return bad_run, bad_audit, bad_attack
@@ -433,3 +453,83 @@ def _swept(
         Metric("predictive_ratio", model, "%", "higher", "utility"),
     )
     return {metric.key: metric for metric in found}
+
+
+def stated() -> Json:
+    """What a context file may state, all of it."""
+    return {
+        "purpose": "Teaching biostatistics",
+        "controller": "The hospital",
+        "recipients": ["Students of the course", "Their teachers"],
+        "measures": ["Accounts by name"],
+        "residual_risk": "A teacher may recognise an unusual profile.",
+        "holders": {"profile": "A relative of a patient"},
+        "likelihood": {
+            "negligible": 5.0,
+            "limited": 9.0,
+            "important": 33.0,
+            "holder": "profile",
+            "source": "Our policy",
+        },
+        "severity": {"level": "limited", "why": "Old data"},
+    }
+
+
+def context() -> Json:
+    """The context of ``audit.json`` with all that can be stated."""
+    return {
+        "name": "course",
+        "recipient": "contract",
+        "sensitivity": "high",
+        "releases": 2,
+        "targets": {},
+        "stated": stated(),
+    }
+
+
+def models() -> Json:
+    """A predictive ratio with its columns."""
+    columns = [
+        {"column": "cd4", "measure": "r2", "originals": 0.5, "avatars": 0.45, "ratio": 90.0},
+        {"column": "sex", "measure": "gini", "originals": 0.8, "avatars": 0.82, "ratio": 102.5},
+    ]
+    return _metric(97.7, "%", "higher", None, "utility") | {"columns": columns}
+
+
+def _associations(names: list[str]) -> Json:
+    random = np.random.default_rng(4)
+    size = len(names)
+    half = np.round(np.tril(random.uniform(-0.6, 0.6, (size, size)), -1), 3)
+    before = half + half.T + np.eye(size)
+    after = np.round(np.clip(before * 0.9, -1, 1), 3)
+    np.fill_diagonal(after, 1.0)
+    told = [[[float(x) for x in row] for row in matrix] for matrix in (before, after)]
+    for matrix in told:
+        for place in range(size):
+            matrix[place][-1] = matrix[-1][place] = None  # type: ignore[call-overload]
+    return {
+        "columns": names,
+        "total": size,
+        "measures": [["pearson"] * size for _ in names],
+        "originals": told[0],
+        "avatars": told[1],
+    }
+
+
+def _contributions(names: list[str]) -> Json:
+    shares = np.random.default_rng(6).dirichlet(np.ones(len(names)), size=3).T * 100
+    return {
+        "components": [1, 2, 3],
+        "explained": [8.1, 6.5, 5.2],
+        "columns": names,
+        "percent": [[round(float(share), 2) for share in row] for row in shares],
+    }
+
+
+def _space() -> Json:
+    points = np.random.default_rng(7).normal(size=(300, 3)).round(2)
+    return {
+        "components": [1, 2, 3],
+        "explained": [8.1, 6.5, 5.2],
+        "avatars": {axis: points[:, place].tolist() for place, axis in enumerate("xyz")},
+    }

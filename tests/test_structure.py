@@ -83,5 +83,5 @@ def test_space_shows_avatars_only(comparison: Comparison) -> None:
 
 
 def test_two_components_have_no_space() -> None:
-    plane = pl.DataFrame({"x": [1.0, 2.5, 3.25] * 20, "y": np.arange(60.0)})
+    plane = pl.DataFrame({"x": np.arange(60.0) ** 2, "y": np.arange(60.0)})
     assert space(Comparison.of(plane, plane), np.random.default_rng(0)) is None

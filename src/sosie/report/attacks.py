@@ -11,7 +11,7 @@ from sosie.report.figures import Curve, Figure, curve
 from sosie.report.lists import Cell
 from sosie.words import Words
 
-__all__ = ["AttackView", "CurveView", "Result", "Scenario", "attack_reading", "attacks"]
+__all__ = ["AttackView", "CurveView", "Result", "attack_reading", "attacks"]
 
 _MOST = 50
 _LINES = 6
@@ -36,20 +36,6 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Scenario:
-    """What an attacker holds, and how far the published protocol and the strongest one go."""
-
-    name: str
-    holds: str
-    question: str
-    article: str
-    published: Result | None
-    strongest: Result | None
-    reading: str
-    line: str
-
-
-@dataclass(frozen=True, slots=True)
 class CurveView:
     """One scenario's rates against the number of releases."""
 
@@ -67,43 +53,20 @@ class AttackView:
     """The whole section."""
 
     settings: str
-    scenarios: tuple[Scenario, ...]
-    complement: Result | None
-    article_complement: str
     results: tuple[Result, ...]
     curves: tuple[CurveView, ...]
     glossary: tuple[tuple[str, str], ...]
-    highest: tuple[str, str] | None
-    """Name of the scenario and rate of the strongest attacker of all."""
 
 
 def attacks(words: Words, attack: Mapping[str, Any]) -> AttackView:
     """Read ``attack.json``."""
     results = attack["results"]
-    strongest = attack["strongest"]
-    published = attack.get("published") or {}
-    keys = list(dict.fromkeys([result["scenario"] for result in results] + list(strongest)))
-    scenarios = tuple(
-        _scenario(words, key, results, strongest.get(key), published.get(key)) for key in keys
-    )
-    complement = attack.get("hidden_rate_complement")
-    article = published.get("hidden_rate_complement")
-    best = max(
-        ((key, entry["rate"]) for key, entry in strongest.items() if entry["rate"] is not None),
-        key=lambda item: float(item[1]),
-        default=None,
-    )
+    keys = dict.fromkeys(result["scenario"] for result in results)
     return AttackView(
         settings=_settings(words, attack),
-        scenarios=scenarios,
-        complement=None if complement is None else _result(words, complement),
-        article_complement=words.value(article, "%"),
         results=tuple(_result(words, result) for result in results),
-        curves=tuple(_curves(words, keys, results, published)),
+        curves=tuple(_curves(words, keys, results, attack.get("published") or {})),
         glossary=_glossary(words, results),
-        highest=None
-        if best is None
-        else (_scenario_name(words, best[0]), words.value(best[1], "%")),
     )
 
 
@@ -125,35 +88,6 @@ def _settings(words: Words, attack: Mapping[str, Any]) -> str:
     )
 
 
-def _scenario(
-    words: Words,
-    key: str,
-    results: Sequence[Mapping[str, Any]],
-    strongest: Mapping[str, Any] | None,
-    article: float | None,
-) -> Scenario:
-    as_published = [
-        result
-        for result in results
-        if result["scenario"] == key and result["estimator"] == "published"
-    ]
-    fullest = max(
-        as_published,
-        key=lambda result: (result.get("releases") or 0, result["rate"] or 0),
-        default=None,
-    )
-    return Scenario(
-        name=_scenario_name(words, key),
-        holds=words.get(f"attack.scenarios.{key}.holds", ""),
-        question=words.get(f"attack.scenarios.{key}.question", ""),
-        article=words.value(article, "%"),
-        published=None if fullest is None else _result(words, fullest),
-        strongest=None if strongest is None else _result(words, strongest),
-        reading="" if strongest is None else attack_reading(words, strongest),
-        line="" if strongest is None or strongest["rate"] is None else _line(words, key, strongest),
-    )
-
-
 def attack_reading(words: Words, result: Mapping[str, Any]) -> str:
     """What a rate says beside its chance level, in a sentence that fits it."""
     rate, chance = result["rate"], result.get("chance")
@@ -166,17 +100,6 @@ def attack_reading(words: Words, result: Mapping[str, Any]) -> str:
     if low <= chance:
         return words("attack.reading_chance")
     return words("attack.reading_most" if rate > _MOST else "attack.reading_above", **shown)
-
-
-def _line(words: Words, key: str, result: Mapping[str, Any]) -> str:
-    told = result.get("ci") and result.get("chance") is not None
-    return words(
-        "report.summary.attack_line" if told else "report.summary.attack_line_plain",
-        scenario=_scenario_name(words, key),
-        rate=words.value(result["rate"], "%"),
-        interval=words.interval(result.get("ci"), "%"),
-        chance=words.value(result.get("chance"), "%"),
-    )
 
 
 def _result(words: Words, result: Mapping[str, Any]) -> Result:

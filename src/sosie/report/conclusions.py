@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sosie.report.actors import ActorView
 from sosie.report.attacks import AttackView
 from sosie.report.columns import ColumnsView
 from sosie.report.lists import listed
@@ -13,7 +14,7 @@ from sosie.report.metrics import CRITERIA, CriterionView
 from sosie.words import Words
 from sosie.words.readings import Standing
 
-__all__ = ["Step", "done", "limits", "next_steps", "remains"]
+__all__ = ["Step", "attackers", "done", "limits", "next_steps", "remains"]
 
 _MOST_ADVICE = 3
 
@@ -92,7 +93,7 @@ def remains(
     words: Words,
     criteria: Sequence[CriterionView],
     columns: ColumnsView,
-    attack: AttackView | None,
+    actors: Sequence[ActorView],
 ) -> tuple[str, ...]:
     """What remains: targets missed, what is not known, what the strongest attacker does."""
     lines = []
@@ -107,9 +108,20 @@ def remains(
     if unmeasured := _unmeasured(criteria):
         names_unmeasured = listed(words, unmeasured)
         lines.append(words("report.summary.remains_criterion", names=names_unmeasured))
-    if attack is not None and attack.highest is not None:
-        scenario, rate = attack.highest
-        lines.append(words("report.summary.remains_attack", scenario=scenario, rate=rate))
+    highest = max(
+        (actor for actor in actors if actor.strongest is not None),
+        key=_rate,
+        default=None,
+    )
+    if highest is not None and highest.strongest is not None:
+        lines.append(
+            words(
+                "report.summary.remains_attack",
+                scenario=highest.name,
+                rate=highest.strongest.rate.text,
+                chance=highest.strongest.chance.text,
+            )
+        )
     return (*lines, words("report.summary.remains_judgement"))
 
 
@@ -163,6 +175,32 @@ def _best_advice(words: Words, missed: Iterable[Any]) -> tuple[str, ...]:
             ranks.setdefault(key, []).append(rank)
     best = sorted(ranks, key=lambda key: (-len(ranks[key]), min(ranks[key])))
     return tuple(words(f"advice.{key}") for key in best[:_MOST_ADVICE])
+
+
+def attackers(words: Words, actors: Iterable[ActorView]) -> tuple[str, ...]:
+    """One line for each actor: the strongest rate, its interval, chance, what it means."""
+    lines = []
+    for actor in actors:
+        found = actor.strongest
+        if found is None:
+            lines.append(words("actors.line_none", actor=actor.name))
+            continue
+        lines.append(
+            words(
+                "actors.line",
+                actor=actor.name,
+                rate=found.rate.text,
+                interval=found.interval,
+                chance=found.chance.text,
+                reading=actor.reading,
+            )
+        )
+    return tuple(lines)
+
+
+def _rate(actor: ActorView) -> float:
+    found = actor.strongest
+    return 0.0 if found is None or found.rate.order is None else found.rate.order
 
 
 def _names(criteria: Iterable[CriterionView], standing: Standing) -> list[str]:

@@ -5,30 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sosie.report.account import context, likelihood, stated
+from sosie.report.actors import actors
 from sosie.report.attacks import attacks
 from sosie.report.columns import columns
-from sosie.report.conclusions import done, limits, next_steps, remains
+from sosie.report.conclusions import attackers, done, limits, next_steps, remains
+from sosie.report.figures import Figure
 from sosie.report.identity import identity
 from sosie.report.metrics import criteria
 from sosie.report.pictures import distributions, plane
 from sosie.report.rendering import render
+from sosie.report.safeguards import safeguards
 from sosie.report.sweeps import sweep
+from sosie.report.together import together
 from sosie.words import Words, load
 
-__all__ = ["build"]
+__all__ = ["CHAPTERS", "build", "figures_of", "read_views"]
 
 CHAPTERS = (
     "identity",
     "summary",
+    "context",
+    "actors",
     "metrics",
     "columns",
-    "projection",
-    "distributions",
     "attacks",
+    "utility",
     "sensitivity",
+    "likelihood",
     "limits",
     "next",
 )
+
+HEADINGS = {"actors": "actors.heading", "sensitivity": "tuning.heading"}
 
 
 def build(
@@ -61,7 +70,12 @@ def build(
         There are no words for ``lang``.
     """
     words = load(lang)
-    views = _views(words, run, audit, attack, tune)
+    views = read_views(words, run, audit, attack, tune)
+    return render(words, "page.html", views, figures_of(views))
+
+
+def figures_of(views: Mapping[str, Any]) -> dict[str, Figure]:
+    """Every figure of the report, by identifier."""
     figures = {view.id: view.figure for view in views["distributions"] if view.figure is not None}
     if views["plane"] is not None:
         figures["projection"] = views["plane"].figure
@@ -69,19 +83,23 @@ def build(
         figures |= {view.id: view.figure for view in views["attack"].curves}
     if views["sweep"] is not None:
         figures |= views["sweep"].figures
-    return render(words, "page.html", views, figures)
+    figures |= views["together"].figures
+    return figures
 
 
-def _views(
+def read_views(
     words: Words,
     run: Mapping[str, Any],
     audit: Mapping[str, Any],
     attack: Mapping[str, Any] | None,
     tune: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
+    """Every section's texts, tables and figures, by name."""
     by_criterion = criteria(words, audit, run["parameters"])
     ranking = columns(words, run, audit)
     laboratory = None if attack is None else attacks(words, attack)
+    account = stated(audit)
+    people = actors(words, audit, attack)
     return {
         "title": words("report.title", name=run["data"]["name"]),
         "subtitle": words("report.subtitle"),
@@ -89,19 +107,24 @@ def _views(
         "version": run["version"],
         "k": run["parameters"].get("k"),
         "chapters": tuple(
-            (key, words("tuning.heading" if key == "sensitivity" else f"report.{key}.heading"))
-            for key in CHAPTERS
-            if key != "attacks" or laboratory is not None
+            (key, words(HEADINGS.get(key, f"report.{key}.heading"))) for key in CHAPTERS
         ),
         "identity": identity(words, run, audit),
         "criteria": by_criterion,
-        "context": _context(words, audit.get("context") or {}),
+        "targets_from": _context(words, audit.get("context") or {}),
+        "context": context(words, audit, account),
+        "account": account,
+        "actors": people,
+        "attackers": attackers(words, people),
+        "likelihood": likelihood(words, account, people),
+        "safeguards": safeguards(words, run, audit, account),
+        "together": together(words, run, audit),
         "measured": any(criterion.metrics for criterion in by_criterion),
         "controlled": any(
             metric.controlled for criterion in by_criterion for metric in criterion.metrics
         ),
         "done": done(words, run, by_criterion, laboratory),
-        "remains": remains(words, by_criterion, ranking, laboratory),
+        "remains": remains(words, by_criterion, ranking, people),
         "columns": ranking,
         "plane": plane(words, run),
         "distributions": distributions(words, run),
