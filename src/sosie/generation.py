@@ -273,6 +273,7 @@ def _voted_levels(table: Table, order: Ints, least: int) -> list[Voted]:
             continue
         stacked = np.column_stack([_levels(table, name).codes for name in names]).astype(np.int64)
         parts, codes = np.unique(stacked, axis=0, return_inverse=True)
+        codes = codes.ravel()  # NumPy 2.0 keeps the axis
         if np.bincount(codes).max() < least:
             raise InputError(
                 f"no combination of the linked columns {', '.join(map(repr, names))} is held by at least {least} "
