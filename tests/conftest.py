@@ -128,9 +128,11 @@ def _arrow_pandas(columns: Mapping[Any, Cells], categories: Sequence[Any]) -> pd
 def _polars(columns: Mapping[Any, Cells], categories: Sequence[Any]) -> pl.DataFrame:
     made = {}
     for name, cells in columns.items():
-        series = pl.Series(list(cells), strict=False)
-        if isinstance(one := _first(cells), dt.datetime) and one.tzinfo is not None:
-            series = series.dt.convert_time_zone(str(one.tzinfo))
+        zone = getattr(_first(cells), "tzinfo", None)
+        naive = [c and c.astimezone(dt.UTC).replace(tzinfo=None) for c in cells] if zone else cells
+        series = pl.Series(list(naive), strict=False)
+        if zone is not None:
+            series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(str(zone))
         made[name] = series.cast(pl.Categorical) if name in categories else series
     return pl.DataFrame(made)
 
