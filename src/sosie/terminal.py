@@ -17,10 +17,12 @@ from sosie.words.readings import Standing, reason, standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from sosie.results import Audit, Metric
 
 __all__ = [
+    "attack_table",
     "audit_table",
     "bar",
     "column_table",
@@ -30,6 +32,7 @@ __all__ = [
     "say",
     "steps",
     "sweep_table",
+    "told_attacks",
 ]
 
 _STYLES = {
@@ -217,3 +220,46 @@ def sweep_table(told: Mapping[str, Any], language: str = "en") -> None:
     say(f"* {words('tuning.on_frontier_long')}\n")
     for text in (*view.readings, *view.advice):
         say(text)
+
+
+def told_attacks(
+    told: Mapping[str, Any], language: str, json_: Path | None, page: Path | None
+) -> None:
+    """Print what attacks found, as JSON where that goes to standard output."""
+    if json_ is not None and str(json_) == "-":
+        from sosie.run import as_json
+
+        raw(as_json(told))
+        return
+    attack_table(told, language)
+    for path in (json_, page):
+        if path is not None:
+            say(f"Wrote    {path}")
+
+
+def attack_table(told: Mapping[str, Any], language: str = "en") -> None:
+    """Print every attack with its rate, interval and chance level; the strongest are marked."""
+    words, console = load(language), _console()
+    grid = Grid(box=None, pad_edge=False)
+    grid.add_column(words("attack.scenario"))
+    grid.add_column(words("attack.estimator"))
+    for key in ("components", "releases", "rate"):
+        grid.add_column(words(f"attack.{key}"), justify="right")
+    grid.add_column(words("report.metrics.interval"), justify="right")
+    grid.add_column(words("attack.chance"), justify="right")
+    strongest = list(told["strongest"].values())
+    for result in told["results"]:
+        grid.add_row(
+            result["scenario"],
+            result["estimator"],
+            words.value(result["attack_components"]),
+            words.value(result["releases"]),
+            words.value(result["rate"], "%"),
+            words.interval(result["ci"], "%"),
+            words.value(result["chance"], "%"),
+            style="bold" if result in strongest else "",
+        )
+    console.print(grid)
+    reasons = dict.fromkeys(r["reason"] for r in told["results"] if r.get("reason"))
+    for text in reasons:
+        console.print(f"[dim]{escape(printable(text))}[/]", soft_wrap=True)

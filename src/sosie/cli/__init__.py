@@ -11,12 +11,14 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 import click
 
 from sosie._version import __version__
 from sosie.cli.generate import avatarize, demo, run
+from sosie.cli.linkage import attack
 from sosie.cli.measure import audit
 from sosie.cli.options import examples
 from sosie.cli.pages import COMPLETE, completion, report
@@ -24,6 +26,9 @@ from sosie.cli.settings import tune
 from sosie.errors import InputError
 
 __all__ = ["cli", "main", "status_of"]
+
+
+INTERRUPTED = 130
 
 
 class InOrder(click.Group):
@@ -51,7 +56,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (demo, run, avatarize, audit, tune, report, completion):
+for command in (demo, run, avatarize, audit, attack, tune, report, completion):
     cli.add_command(command)
 
 
@@ -70,7 +75,15 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name that the terminal can't show is no fault
-    sys.exit(status_of(arguments))
+    status = status_of(arguments)
+    if status == INTERRUPTED:
+        # What was interrupted may go on in a thread of a library: Python's own way out would pull
+        # the ground from under it and could crash. Everything of ours is tidied up by now.
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):
+                stream.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def _interrupt(*_: object) -> NoReturn:
@@ -95,7 +108,7 @@ def status_of(arguments: Sequence[str] | None = None) -> int:
         return _refused("there is not enough memory for this table; try fewer rows or columns")
     except KeyboardInterrupt:
         click.echo("sosie: interrupted; nothing was left half written", err=True)
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:  # whoever read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
