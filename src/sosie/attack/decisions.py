@@ -6,6 +6,7 @@ random order, so a tie that falls to the first is a tie broken at random.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,7 +16,17 @@ from sosie.attack.estimators import CELLS, Scorer
 from sosie.frames import Floats, Ints, Mask
 from sosie.neighbours import NeighbourIndex
 
-__all__ = ["Decision", "Verdict", "among", "among_all", "assigned", "first_of", "nearest_people", "one_to_one", "own_row"]
+__all__ = [
+    "Decision",
+    "Verdict",
+    "among",
+    "among_all",
+    "assigned",
+    "first_of",
+    "nearest_people",
+    "one_to_one",
+    "own_row",
+]
 
 Decision = Literal["likelihood", "likelihood-all", "one-to-one", "row"]
 
@@ -39,7 +50,13 @@ class Verdict:
     @property
     def hit(self) -> Mask:
         """(m,) bool, the right person comes first."""
-        return self.rank == 0
+        return np.asarray(self.rank == 0)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Verdict]) -> Verdict:
+        """One verdict of several, in order."""
+        ranks, margins = [part.rank for part in parts], [part.margin for part in parts]
+        return cls(np.concatenate(ranks), np.concatenate(margins))
 
     def take(self, rows: Ints | Mask) -> Verdict:
         """The verdict on some targets only."""

@@ -1,18 +1,22 @@
-"""The attack laboratory: scenario x estimator x decision."""
+"""The attack laboratory: scenario x estimator x decision, and the report of what they find."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Literal
 
 from sosie.attack.decisions import Decision
 from sosie.attack.moments import Progress
-from sosie.attack.results import AttackReport, AttackResult, Rate
-from sosie.attack.scenarios import V1, V2, Arena, Scenario, Setup
+from sosie.attack.profile import hidden_rate_complement, partial
+from sosie.attack.results import AttackReport, AttackResult
+from sosie.attack.scenarios import V1, V2, Arena, Cast, Insert, Nearest, Scenario, Setup
 from sosie.attack.sources import AvatarSource, Generator, Source, source_of
-from sosie.attack.strongest import Attacker, Chosen, choose, family, verdict
+from sosie.attack.strongest import Attacker, choose, family, verdict
+from sosie.attack.unaided import UNAIDED, Unaided, unaided
+from sosie.avatars import Avatarizer
 from sosie.errors import InputError
 from sosie.table import Roles
 
@@ -27,11 +31,22 @@ PUBLISHED_COMPONENTS = 12
 MOST_TARGETS = 20_000
 """Of more targets than this, so many are drawn at random: the interval is narrow enough."""
 
-ScenarioName = Literal["v1", "v2", "nearest", "insert", "partial", "all"]
-EstimatorName = Literal["published", "pooled", "nearest-mean", "diagonal", "analytic", "geometry", "all"]
+AIDED = ("published", "pooled", "nearest-mean", "diagonal")
+"""Estimators from releases."""
 
-SCENARIOS: dict[str, Scenario] = {"v1": V1(), "v2": V2()}
-FROM_RELEASES = ("published", "pooled", "nearest-mean", "diagonal")
+ScenarioName = Literal["v1", "v2", "nearest", "insert", "partial", "all"]
+EstimatorName = Literal[
+    "published",
+    "pooled",
+    "nearest-mean",
+    "diagonal",
+    "analytic",
+    "geometry",
+    "combined",
+    "bayes",
+    "all",
+]
+_SCENARIOS: dict[str, Scenario] = {"v1": V1(), "v2": V2(), "insert": Insert(), "nearest": Nearest()}
 
 
 def curve_of(releases: int) -> tuple[int, ...]:
@@ -52,6 +67,36 @@ class _Order:
     components: int | None
     shrinkage: float | None
     candidates: int
+    releases: int
+    repeats: int
+
+    @property
+    def aided(self) -> bool:
+        """Whether estimators from releases are asked for."""
+        return self.estimator == "all" or self.estimator in AIDED
+
+    @property
+    def unaided(self) -> tuple[str, ...]:
+        """Estimators that need no release."""
+        if self.estimator == "all":
+            return UNAIDED
+        return (self.estimator,) if self.estimator in UNAIDED else ()
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A result with what is needed to repeat it, and to rank it.
+
+    Attributes
+    ----------
+    result : as reported.
+    rate : on the half on which attackers are compared, in 0..1; None where it is no contender.
+    attacker : who it was; None for an attack without releases.
+    """
+
+    result: AttackResult
+    rate: float | None = None
+    attacker: Attacker | None = None
 
 
 def attack(
@@ -68,46 +113,281 @@ def attack(
     curve: bool = False,
     repeats: int = 1,
     targets: int | None = None,
+    law: Avatarizer | None = None,
     roles: Roles | None = None,
     seed: int = 0,
     folder: str | PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> AttackReport:
+    """Attack a generator as its strongest opponents would.
+
+    Parameters
+    ----------
+    data : the originals: a pandas, polars or pyarrow table, one row a person.
+    generator : an `Avatarizer`, `Releases` that exist already, or any object with
+        ``fit(df)`` and ``release(r)`` aligned by row. It is copied, not changed.
+    scenario : what the attacker holds.
+        ``v1``: the originals and the generator. ``v2``: one published release and the
+        generator. ``nearest``: one full profile and one release. ``insert``: the same and
+        the generator. ``partial``: some columns of a profile and one release. Or ``all``.
+    estimator : how a person's avatars are modelled. From releases: ``published``,
+        ``pooled``, ``nearest-mean``, ``diagonal``. From the generator's law, without
+        release (V1): ``analytic``, ``geometry``, ``combined``, ``bayes``. ``all``: the
+        published protocol, the strongest from releases, and those from the law.
+    decision : how a target is assigned: ``likelihood`` (among the nearest candidates),
+        ``likelihood-all``, ``one-to-one``, ``row`` (the likeliest row under a person's own
+        distribution). None: the published protocol uses ``likelihood``, others what does best.
+    releases : how many the attacker makes, at least 2 where his estimator needs any.
+        The attacked release is one more.
+    candidates : people whose mean is nearest to a target, for ``likelihood``.
+    components : dimensions of his latent space. None: 12 for the published protocol,
+        others what does best.
+    shrinkage : of ``pooled``, in 0..1. None: what does best.
+    curve : also at 2, 3, 5, 10, 20, 35, 50, 100 releases, up to `releases`.
+    repeats : run so many times, each on releases of its own, to show the spread.
+    targets : attack at most so many, drawn at random. None: all, or 20,000 of more.
+    law : the Avatarizer that he believes made the releases, where `generator` is none.
+    roles : how columns are read, where `generator` does not say.
+    seed : of the attacker's own coin tosses; not of any avatars, and not secret.
+    folder : private folder where moments are kept after each release, so that an
+        interrupted attack goes on; with a seed in the generator, exactly.
+    progress : called as ``progress(done, total, what)`` after each release.
+
+    Returns
+    -------
+    AttackReport
+        ``to_dict()`` is attack.json.
+
+    Raises
+    ------
+    InputError
+        Fewer than 2 releases, more candidates than people, releases that are not aligned
+        or have other columns, an unknown name.
+
+    Notes
+    -----
+    "What does best" is chosen on one half of the targets, and the rate is that of the
+    other half. Protocol: see docs/attacks.md.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"a": [i * 37 % 101 for i in range(80)], "b": list(range(80))})
+    >>> avatarizer = Avatarizer(k=5, seed=1, numeric=["b"])
+    >>> report = attack(people, avatarizer, estimator="published", releases=10)
+    >>> [(result.scenario, result.releases, result.targets) for result in report.results]
+    [('v1', 10, 80)]
+    """
+    order = _Order(estimator, decision, components, shrinkage, candidates, releases, repeats)
+    _check(order, scenario)
     source = source_of(data, generator, roles)
-    order = _Order(estimator, decision, components, shrinkage, candidates)
     rows = len(source.originals)
-    _check(order, rows, releases, repeats)
-    counts = curve_of(releases) if curve else (releases,)
-    limit = targets if targets is not None else (MOST_TARGETS if rows > MOST_TARGETS else None)
-    setup = Setup(counts, components, seed, limit, 0, None if folder is None else str(folder), progress)
-    names = tuple(SCENARIOS) if scenario == "all" else (scenario,)
-    results: list[AttackResult] = []
-    strongest: dict[str, AttackResult] = {}
-    for name in names:
-        found = list(_scenario(SCENARIOS[name], source, setup, order))
-        results.extend(found)
-    return AttackReport(rows, source.parameters, tuple(results), strongest)
+    if candidates > rows:
+        raise InputError(f"{candidates} candidates are more than the {rows} people of the table")
+    laboratory = _Laboratory(
+        source=source,
+        law=_law_of(source, law),
+        order=order,
+        setup=Setup(
+            counts=curve_of(releases) if curve and releases >= 2 else (releases,),
+            components=components,
+            seed=seed,
+            targets=targets if targets is not None else min(rows, MOST_TARGETS),
+            folder=None if folder is None else str(folder),
+            progress=progress,
+        ),
+    )
+    names = ("v1", "v2", "nearest", "insert", "partial") if scenario == "all" else (scenario,)
+    return laboratory.report(names)
 
 
-def _scenario(scenario: Scenario, source: Source, setup: Setup, order: _Order) -> Iterator[AttackResult]:
-    for arena in scenario.arenas(source, setup):
-        yield from _arena(arena, order)
+def _check(order: _Order, scenario: str) -> None:
+    if scenario not in ("all", "partial", *_SCENARIOS):
+        raise InputError(
+            f"unknown scenario {scenario!r}; there are {', '.join(_SCENARIOS)}, partial, all"
+        )
+    if not order.aided and not order.unaided:
+        names = ", ".join((*AIDED, *UNAIDED))
+        raise InputError(f"unknown estimator {order.estimator!r}; there are {names}, all")
+    if order.unaided and order.estimator != "all" and scenario not in ("v1", "all"):
+        raise InputError(f"{order.estimator} needs the originals: it is for scenario v1")
+    needs = order.estimator in AIDED or scenario in ("v2", "insert")
+    if needs and order.releases < 2 and scenario not in ("nearest", "partial"):
+        raise InputError(
+            f"a mean and a covariance need at least 2 releases, got {order.releases}; "
+            "only analytic, geometry, combined and bayes need none"
+        )
+    for name, value, least in (
+        ("releases", order.releases, 0),
+        ("candidates", order.candidates, 1),
+        ("repeats", order.repeats, 1),
+        ("components", order.components or 1, 1),
+    ):
+        if value < least:
+            raise InputError(f"{name} must be at least {least}, got {value}")
+    if order.shrinkage is not None and not 0 <= order.shrinkage <= 1:
+        raise InputError(f"shrinkage must be between 0 and 1, got {order.shrinkage}")
 
 
-def _arena(arena: Arena, order: _Order) -> Iterator[AttackResult]:
-    most = arena.cloud.components
-    if order.estimator in ("published", "all"):
-        d = min(order.components or PUBLISHED_COMPONENTS, most)
-        attacker = family("published", d, most)[0]
-        attacker = replace(attacker, decision=order.decision or "likelihood")
-        yield attacker.result(arena, verdict(arena, attacker, order.candidates), order.candidates)
-    if order.estimator != "published":
+def _law_of(source: Source, law: Avatarizer | None) -> Avatarizer | None:
+    if law is not None:
+        return copy.copy(law).fit(source.originals)
+    return source.avatarizer if isinstance(source, AvatarSource) else None
+
+
+@dataclass(frozen=True)
+class _Laboratory:
+    source: Source
+    law: Avatarizer | None
+    order: _Order
+    setup: Setup
+    notes: list[str] = field(default_factory=list)
+
+    def report(self, names: Sequence[str]) -> AttackReport:
+        """Everything that was asked for."""
+        found = {name: list(self._scenario(name)) for name in names}
+        strongest = {
+            name: max(contenders, key=lambda f: f.rate or 0.0).result
+            for name, all_found in found.items()
+            if (contenders := [f for f in all_found if f.rate is not None])
+        }
+        own = self.source.originals
+        target = self.source.draw(self.setup.target)
+        return AttackReport(
+            rows=len(own),
+            parameters=self.source.parameters,
+            results=tuple(f.result for all_found in found.values() for f in all_found),
+            strongest=strongest,
+            hidden_rate_complement=hidden_rate_complement(own, target, self._own_components()),
+            notes=(*self._notes(), *self.notes),
+        )
+
+    def _own_components(self) -> int:
+        return int(self.source.parameters.get("components", 5))
+
+    def _notes(self) -> Iterator[str]:
+        people, attacked = len(self.source.originals), self.setup.targets
+        if attacked is not None and attacked < people:
+            yield f"{attacked} of {people} targets were attacked, drawn at random"
+        roles = self.source.originals.roles
+        if roles.keep:
+            yield "columns kept as they are can link rows to people; they are not attacked here"
+        if int(self.source.parameters.get("augment", 1)) > 1:
+            yield "one avatar of each person is attacked; publishing several adds as many releases"
+
+    def _scenario(self, name: str) -> Iterator[_Found]:
+        try:
+            if name == "partial":
+                components = self.order.components or self._own_components()
+                for result in partial(self.source, self.setup, components):
+                    yield _Found(result)
+                return
+            if name == "v1" and self.order.unaided:
+                yield from self._unaided()
+            if name == "nearest" or self.order.aided:
+                yield from self._aided(_SCENARIOS[name])
+        except InputError as error:
+            if name == "v1" or self.order.estimator != "all":
+                raise
+            yield _Found(
+                AttackResult.none(name, "published", str(error), releases=self.order.releases)
+            )
+
+    def _aided(self, scenario: Scenario) -> Iterator[_Found]:
+        if self.order.releases < 2 and scenario.name != "nearest":
+            reason = "a mean and a covariance need at least 2 releases"
+            yield _Found(AttackResult.none(scenario.name, "published", reason))
+            return
+        found: list[_Found] = []
+        for arena in scenario.arenas(self.source, self.setup):
+            found.extend(self._arena(arena))
+        for repeat in range(1, self.order.repeats):
+            found = list(self._repeated(scenario, replace(self.setup, repeat=repeat), found))
+        last = max(f.result.releases for f in found)
+        for f in found:
+            yield f if f.result.releases == last else replace(f, rate=None)
+
+    def _arena(self, arena: Arena) -> Iterator[_Found]:
+        order, most = self.order, arena.cloud.components
+        if arena.scenario == "nearest":
+            yield from self._nearest(arena)
+            return
+        if order.estimator in ("published", "all"):
+            d = min(order.components or PUBLISHED_COMPONENTS, most)
+            attacker = family("published", d, most)[0]
+            attacker = replace(attacker, decision=order.decision or arena.decisions[0])
+            yield self._plain(arena, attacker)
+        if order.estimator == "published":
+            return
         attackers = family(order.estimator, order.components, most, order.shrinkage)
-        yield choose(arena, attackers, order.candidates).result
+        if len(attackers) == 1 and order.decision:
+            yield self._plain(arena, replace(attackers[0], decision=order.decision))
+            return
+        allowed = (order.decision,) if order.decision else arena.decisions
+        chosen = choose(arena, attackers, order.candidates, allowed)
+        yield _Found(chosen.result, chosen.rate, chosen.attacker)
 
+    def _plain(self, arena: Arena, attacker: Attacker) -> _Found:
+        said = verdict(arena, attacker, self.order.candidates)
+        return _Found(attacker.result(arena, said, self.order.candidates), None, attacker)
 
-def _check(order: _Order, rows: int, releases: int, repeats: int) -> None:
-    if order.candidates > rows:
-        raise InputError(f"{order.candidates} candidates are more than the {rows} people of the table")
-    if releases < 2:
-        raise InputError(f"a covariance needs at least 2 releases, got {releases}")
+    def _nearest(self, arena: Arena) -> Iterator[_Found]:
+        most = arena.cloud.components
+        some = family(
+            "nearest-mean", self.order.components or min(self._own_components(), most), most
+        )
+        found = self._plain(arena, replace(some[0], decision="row"))
+        yield replace(found, result=replace(found.result, estimator="nearest"))
+        chosen = choose(
+            arena,
+            family("nearest-mean", self.order.components, most),
+            self.order.candidates,
+            ("row",),
+        )
+        result = replace(chosen.result, estimator="nearest")
+        yield _Found(result, chosen.rate, chosen.attacker)
+
+    def _repeated(
+        self, scenario: Scenario, setup: Setup, found: Sequence[_Found]
+    ) -> Iterator[_Found]:
+        """The same attackers on other releases."""
+        arenas = {arena.cloud.releases: arena for arena in scenario.arenas(self.source, setup)}
+        for f in found:
+            rate = f.result.rate
+            if f.attacker is None or rate is None:
+                yield f
+                continue
+            arena = arenas[f.result.releases]
+            again = 100 * float(verdict(arena, f.attacker, self.order.candidates).hit.mean())
+            rates = (*(f.result.repeats or (rate,)), again)
+            yield replace(f, result=replace(f.result, repeats=rates))
+
+    def _unaided(self) -> Iterator[_Found]:
+        order = self.order
+        if self.law is None:
+            reason = "the law of the weights is not known for this generator; give it as law="
+            for name in order.unaided:
+                yield _Found(AttackResult.none("v1", name, reason, decision="likelihood-all"))
+            return
+        runs = [self._unaided_once(self.law, repeat) for repeat in range(order.repeats)]
+        for name in runs[0]:
+            first = runs[0][name]
+            decision = first.best()
+            result = first.result(decision, half=len(first.verdicts) > 1)
+            if order.repeats > 1:
+                rates = [100 * float(run[name].verdicts[decision].hit.mean()) for run in runs]
+                result = result.with_repeats(rates)
+            yield _Found(result, first.rate(decision))
+
+    def _unaided_once(self, law: Avatarizer, repeat: int) -> dict[str, Unaided]:
+        setup = replace(self.setup, repeat=repeat)
+        target = self.source.draw(setup.target)
+        cast = Cast.of(len(self.source.originals), setup.seed, setup.targets)
+        wanted = self.order.decision
+        allowed: tuple[Decision, ...] = ("likelihood-all", "one-to-one")
+        if wanted is not None:
+            allowed = ("one-to-one",) if wanted == "one-to-one" else ("likelihood-all",)
+        names = self.order.unaided
+        return {
+            one.estimator: one for one in unaided(law, target, cast, names, allowed, setup.seed)
+        }

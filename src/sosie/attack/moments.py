@@ -149,8 +149,8 @@ class Cloud:
 
     @property
     def components(self) -> int:
-        """d."""
-        return self.means.shape[1]
+        """Dimensions of the latent space, d."""
+        return int(self.means.shape[1])
 
     @cached_property
     def whitened(self) -> Whitened:
@@ -247,7 +247,7 @@ def _each(
     """Add releases one by one, and stop at each count."""
     width = onto.width if isinstance(onto, Expansion) else onto.components
     moments = Moments.empty(len(order), width)
-    kept = (store and store.load("moments")) or {"count": 0}
+    kept: Mapping[str, Any] = (store.load("moments") if store else None) or {"count": np.array(0)}
     reached = int(kept["count"])
     for count in (c for c in counts if c <= reached):
         at = store.load(f"moments-{count}") if store else None
@@ -276,7 +276,11 @@ def _each(
 
 
 def _arrays(moments: Moments, product: CrossProduct | None) -> dict[str, Any]:
-    arrays = {"count": moments.count, "mean": moments.mean, "scatter": moments.scatter}
+    arrays: dict[str, Any] = {
+        "count": moments.count,
+        "mean": moments.mean,
+        "scatter": moments.scatter,
+    }
     return arrays if product is None else {**arrays, **_product_arrays(product)}
 
 
@@ -292,14 +296,14 @@ def _stack(
 ) -> CrossProduct:
     """The cross-product of the originals and all releases."""
     product = CrossProduct(Layout.of(source.originals)).add(source.originals)
-    kept = (store and store.load("stack")) or {"count": 0}
+    kept: Mapping[str, Any] = (store.load("stack") if store else None) or {"count": np.array(0)}
     reached = int(kept["count"])
     if reached:
         _restore_product(kept, product)
     for t in range(reached, last):
         product.add(source.draw(start + t))
         if store:
-            arrays = {"count": t + 1, **_product_arrays(product)}
+            arrays: dict[str, Any] = {"count": t + 1, **_product_arrays(product)}
             store.save("stack", arrays, soon=t + 1 < last)
         tell(t + 1)
     return product

@@ -149,7 +149,13 @@ class AttackResult:
 
     def to_dict(self) -> dict[str, Any]:
         """As in attack.json; absent where there is nothing to say."""
-        always = {f.name for f in fields(self)} - {"shrinkage", "known", "chosen_among", "repeats", "precision"}
+        always = {f.name for f in fields(self)} - {
+            "shrinkage",
+            "known",
+            "chosen_among",
+            "repeats",
+            "precision",
+        }
         found: dict[str, Any] = {}
         for f in fields(self):
             value = getattr(self, f.name)

@@ -12,14 +12,16 @@ from typing import Protocol
 
 import numpy as np
 
-from sosie.attack.decisions import nearest_people
+from sosie.attack.decisions import Decision, nearest_people
 from sosie.attack.moments import MEMORY, Cloud, Progress, accumulate
-from sosie.attack.sources import Source, fingerprint
+from sosie.attack.sources import AvatarSource, Source, fingerprint
 from sosie.attack.store import Store
+from sosie.errors import InputError
+from sosie.famd import FAMD
 from sosie.frames import Floats, Ints
 from sosie.table import Table
 
-__all__ = ["V1", "V2", "Arena", "Cast", "Scenario", "Setup"]
+__all__ = ["V1", "V2", "Arena", "Cast", "Insert", "Nearest", "Scenario", "Setup"]
 
 
 @dataclass(frozen=True)
@@ -98,12 +100,14 @@ class Arena:
     cloud : what the releases tell of each person.
     points : (m, d) float64, the targets in the same latent space.
     cast : orders of people and targets.
+    decisions : how this attacker can decide; the first is the one that is tried first.
     """
 
     scenario: str
     cloud: Cloud
     points: Floats
     cast: Cast
+    decisions: tuple[Decision, ...]
     _near: dict[tuple[int, int], Ints] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -140,6 +144,10 @@ class Scenario(Protocol):
     def name(self) -> str:
         """Its name in results."""
 
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """How the attacker can decide."""
+
     def arenas(self, source: Source, setup: Setup) -> Iterator[Arena]:
         """An arena for each number of releases."""
 
@@ -149,10 +157,12 @@ class V1:
     """The originals and the generator: he makes t releases and attacks another one."""
 
     name: str = "v1"
+    decisions: tuple[Decision, ...] = ("likelihood", "likelihood-all", "one-to-one")
 
     def arenas(self, source: Source, setup: Setup) -> Iterator[Arena]:
         """People are the originals; the target is release t, the fit is on 0 to t - 1."""
-        yield from _arenas(self.name, source, source.draw(setup.target), setup, setup.first)
+        target = source.draw(setup.target)
+        yield from _arenas(self, source, target, setup, setup.first)
 
 
 @dataclass(frozen=True)
@@ -164,6 +174,7 @@ class V2:
     """
 
     name: str = "v2"
+    decisions: tuple[Decision, ...] = ("likelihood", "likelihood-all", "one-to-one", "row")
 
     def arenas(self, source: Source, setup: Setup) -> Iterator[Arena]:
         """The published release is release t of the originals; releases are made of it."""
@@ -172,14 +183,57 @@ class V2:
         if store:
             published = store.table("published", lambda: published)
         again = source.refit(published)
-        yield from _arenas(self.name, again, again.originals, setup, 0)
+        yield from _arenas(self, again, published, setup, 0)
+
+
+@dataclass(frozen=True)
+class Insert:
+    """One full profile, one published release and the generator.
+
+    He puts the profile among the published rows, makes avatars of it there, and looks for
+    the published row that is the most likely under their distribution. Knowing one
+    profile, he can't compare people: he decides among rows.
+    """
+
+    name: str = "insert"
+    decisions: tuple[Decision, ...] = ("row",)
+
+    def arenas(self, source: Source, setup: Setup) -> Iterator[Arena]:
+        """People are the profiles, targets the published rows.
+
+        Raises
+        ------
+        InputError
+            The generator is not an `Avatarizer`: how it would treat one more row is unknown.
+        """
+        if not isinstance(source, AvatarSource):
+            raise InputError("only an Avatarizer is known well enough to simulate one more profile")
+        published = source.draw(setup.target)
+        yield from _arenas(self, source.inserted(published), published, setup, 0)
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """One full profile and one published release: the nearest row is taken (100 - hidden rate)."""
+
+    name: str = "nearest"
+    decisions: tuple[Decision, ...] = ("row",)
+
+    def arenas(self, source: Source, setup: Setup) -> Iterator[Arena]:
+        """One arena without releases: the profiles themselves stand where a mean would."""
+        target = source.draw(setup.target)
+        famd = FAMD.fit(source.originals, setup.components)
+        cast = Cast.of(len(source.originals), setup.seed, setup.targets)
+        means = famd.transform(source.originals)[cast.people]
+        cloud = Cloud(0, famd, means, np.empty((0, famd.components, famd.components)))
+        yield Arena(self.name, cloud, famd.transform(target)[cast.targets], cast, self.decisions)
 
 
 def _arenas(
-    name: str, source: Source, target: Table, setup: Setup, start: int
+    scenario: Scenario, source: Source, target: Table, setup: Setup, start: int
 ) -> Iterator[Arena]:
     cast = Cast.of(len(source.originals), setup.seed, setup.targets)
-    store = _store(setup, name, source)
+    store = _store(setup, scenario.name, source)
     for cloud in accumulate(
         source,
         setup.counts,
@@ -191,7 +245,7 @@ def _arenas(
         memory=setup.memory,
     ):
         points = cloud.famd.transform(target)[cast.targets]
-        yield Arena(name, cloud, points, cast)
+        yield Arena(scenario.name, cloud, points, cast, scenario.decisions)
 
 
 def _store(setup: Setup, name: str, source: Source) -> Store | None:

@@ -17,6 +17,9 @@ import numpy as np
 
 from sosie.avatars import Avatarizer
 from sosie.errors import InputError
+from sosie.famd import FAMD
+from sosie.generation import mixture_of
+from sosie.neighbours import NeighbourIndex
 from sosie.table import Grid, Numbers, Roles, Table
 
 __all__ = ["AvatarSource", "Generator", "OtherSource", "Releases", "Source", "source_of"]
@@ -107,7 +110,7 @@ class AvatarSource:
     @property
     def repeatable(self) -> bool:
         """Whether a seed was given."""
-        return self.avatarizer._seeded
+        return self.avatarizer._seed == self.avatarizer._order_seed
 
     def draw(self, release: int) -> Table:
         """One aligned release."""
@@ -120,10 +123,36 @@ class AvatarSource:
         The attacker has no reason to round what he makes, and does not: on ACTG175 this is
         what gives the article's V2 (rounded, the published estimator falls to 0.2 %).
         """
+        return AvatarSource(self._reseeded(2**32 - 3).fit(_unrounded(published)))
+
+    def inserted(self, published: Table) -> AvatarSource:
+        """The generator as if each original, one at a time, were put among the published rows.
+
+        Release r holds avatars of the originals, made of their nearest published rows.
+        """
+        again, table = self._reseeded(2**32 - 4), _unrounded(published)
+        settings, threads = again.settings, again.threads
+        famd = FAMD.fit(table, settings.components, table.roles.weights)
+        index = NeighbourIndex(famd.transform(table), threads)
+        near = index.nearest(famd.transform(self.originals), settings.k)
+        mixture = mixture_of(
+            table,
+            near,
+            index.order,
+            smoothed=settings.method == "smoothed",
+            min_level_count=settings.min_level_count,
+            threads=threads,
+        )
+        again._fitted = type(self.avatarizer.fitted)(table, famd, mixture, near)
+        return AvatarSource(again)
+
+    def _reseeded(self, purpose: int) -> Avatarizer:
+        """The same settings; the seed follows from the first one, so that results repeat."""
         again = copy.copy(self.avatarizer)
-        key = np.random.SeedSequence(self.avatarizer.secret_seed, spawn_key=(2**32 - 3,))
-        again._seed = int.from_bytes(key.generate_state(4).tobytes())
-        return AvatarSource(again.fit(_unrounded(published)))
+        key = np.random.SeedSequence(self.avatarizer.secret_seed, spawn_key=(purpose,))
+        fresh = int.from_bytes(key.generate_state(4).tobytes())
+        again._seed, again._order_seed = fresh, fresh if self.repeatable else fresh + 1
+        return again
 
 
 class OtherSource:
@@ -160,7 +189,7 @@ class OtherSource:
         table = self._originals.like(self.generator.release(release))
         if len(table) != len(self._originals):
             raise InputError(
-                f"release {release} has {len(table)} rows and the originals have {len(self._originals)}: "
+                f"release {release} has {len(table)} rows, the originals {len(self._originals)}: "
                 "releases must be aligned, row i made for row i"
             )
         return table

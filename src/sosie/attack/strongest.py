@@ -16,6 +16,7 @@ from sosie.attack.decisions import Decision, Verdict
 from sosie.attack.estimators import Diagonal, Estimator, NearestMean, Pooled, Published, Scorer
 from sosie.attack.results import AttackResult, halves
 from sosie.attack.scenarios import Arena
+from sosie.frames import Ints
 
 __all__ = ["Attacker", "Chosen", "choose", "family", "verdict"]
 
@@ -93,60 +94,88 @@ def family(
     return tuple(Attacker(one, d) for name in names for d in some for one in made[name])
 
 
-def verdict(arena: Arena, attacker: Attacker, candidates: int) -> Verdict:
-    """What an attacker says of every target of an arena."""
-    scorer = _scorer(arena, attacker)
-    targets, truth = np.arange(len(arena.points)), arena.cast.truth
+def verdict(
+    arena: Arena, attacker: Attacker, candidates: int, targets: Ints | None = None
+) -> Verdict:
+    """What an attacker says of some targets of an arena, or of all."""
+    scorer = attacker.estimator.fit(*arena.first(attacker.components))
+    some = np.arange(len(arena.points)) if targets is None else targets
+    return _said(arena, attacker, scorer, candidates, some)
+
+
+def _said(
+    arena: Arena, attacker: Attacker, scorer: Scorer, candidates: int, targets: Ints
+) -> Verdict:
+    truth = arena.cast.truth[targets]
+    if attacker.decision == "row":
+        rows = arena.rows(attacker.components, min(candidates, len(arena.points)))
+        return decisions.own_row(scorer, truth, targets, rows[targets])
     if attacker.decision == "likelihood":
         near = arena.candidates(attacker.components, candidates)
-        return decisions.among(scorer, targets, truth, near)
-    if attacker.decision == "row":
-        rows = arena.rows(attacker.components, min(candidates, len(targets)))
-        return decisions.own_row(scorer, truth, targets, rows)
+        return decisions.among(scorer, targets, truth, near[targets])
     if attacker.decision == "likelihood-all":
         return decisions.among_all(scorer, targets, truth, arena.people)
     return decisions.one_to_one(scorer, targets, truth, arena.cloud.means)
 
 
 def choose(
-    arena: Arena, attackers: Sequence[Attacker], candidates: int, finalists: int = 2
+    arena: Arena,
+    attackers: Sequence[Attacker],
+    candidates: int,
+    allowed: Sequence[Decision],
+    finalists: int = 2,
 ) -> Chosen:
     """The strongest of some attackers.
 
-    Two rounds on the choosing half: all of them on some targets, among the nearest
-    candidates; then the best few on all of its targets, with every decision.
+    Two rounds on the choosing half: all of them on some targets, with the first decision;
+    then the best few on all of its targets, with every decision.
+
+    Parameters
+    ----------
+    allowed : decisions; those that everyone in the table takes part in are left out of
+        tables of more than 4,000 people.
     """
     first, second = halves(len(arena.points))
     judges = np.flatnonzero(first)[:JUDGES]
-    rates = [_first_round(arena, attacker, judges, candidates) for attacker in attackers]
-    best = sorted(range(len(attackers)), key=lambda i: -rates[i])[:finalists]
-    tried = [pair for i in best for pair in _second_round(arena, attackers[i], candidates)]
+    started = [replace(attacker, decision=allowed[0]) for attacker in attackers]
+    if len(started) > finalists:
+        rates = [float(verdict(arena, a, candidates, judges).hit.mean()) for a in started]
+        best = np.argsort(-np.array(rates), kind="stable")[:finalists]
+        started = [started[i] for i in best]
+    tried = [
+        pair for attacker in started for pair in _second_round(arena, attacker, candidates, allowed)
+    ]
     attacker, found = max(tried, key=lambda pair: float(pair[1].take(first).hit.mean()))
-    rate = float(found.take(first).hit.mean())
     result = attacker.result(
-        arena, found.take(second), candidates, chosen_among=len(attackers) + len(tried)
+        arena,
+        found.take(second),
+        candidates,
+        chosen_among=len(attackers) - len(started) + len(tried),
     )
-    return Chosen(attacker, rate, result)
-
-
-def _first_round(arena: Arena, attacker: Attacker, judges: np.ndarray, candidates: int) -> float:
-    near = arena.candidates(attacker.components, candidates)[judges]
-    scorer = _scorer(arena, attacker)
-    return float(decisions.among(scorer, judges, arena.cast.truth[judges], near).hit.mean())
+    return Chosen(attacker, float(found.take(first).hit.mean()), result)
 
 
 def _second_round(
-    arena: Arena, attacker: Attacker, candidates: int
+    arena: Arena, attacker: Attacker, candidates: int, allowed: Sequence[Decision]
 ) -> Iterator[tuple[Attacker, Verdict]]:
-    scorer, truth = _scorer(arena, attacker), arena.cast.truth
-    targets = np.arange(len(arena.points))
-    near = arena.candidates(attacker.components, candidates)
-    yield attacker, decisions.among(scorer, targets, truth, near)
+    scorer = attacker.estimator.fit(*arena.first(attacker.components))
+    targets, truth = np.arange(len(arena.points)), arena.cast.truth
+    together = [d for d in allowed if d in ("likelihood-all", "one-to-one")]
+    for decision in allowed:
+        if decision not in together:
+            decided = replace(attacker, decision=decision)
+            yield decided, _said(arena, decided, scorer, candidates, targets)
+    if not together or (arena.people > MOST_PEOPLE and len(allowed) > len(together)):
+        return
     if arena.people > MOST_PEOPLE:
+        for decision in together:
+            decided = replace(attacker, decision=decision)
+            yield decided, _said(arena, decided, scorer, candidates, targets)
         return
     scores = scorer.grid(targets)
-    yield replace(attacker, decision="likelihood-all"), decisions.first_of(scores, truth)
-    if not _degenerate(arena, attacker):
+    if "likelihood-all" in together:
+        yield replace(attacker, decision="likelihood-all"), decisions.first_of(scores, truth)
+    if "one-to-one" in together and not _degenerate(arena, attacker):
         yield replace(attacker, decision="one-to-one"), decisions.assigned(scores, truth)
 
 
@@ -154,7 +183,3 @@ def _degenerate(arena: Arena, attacker: Attacker) -> bool:
     """Own covariances of too few releases: an assignment takes long and finds nothing."""
     own = attacker.estimator.name == "published"
     return own and arena.cloud.releases <= arena.cloud.first(attacker.components).components
-
-
-def _scorer(arena: Arena, attacker: Attacker) -> Scorer:
-    return attacker.estimator.fit(*arena.first(attacker.components))

@@ -1,0 +1,106 @@
+"""Attackers who know one person's profile, in full or in part, and hold one release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sosie.attack import decisions
+from sosie.attack.decisions import Verdict, nearest_people
+from sosie.attack.estimators import SharedCovariance
+from sosie.attack.results import AttackResult, Rate
+from sosie.attack.scenarios import Cast, Setup
+from sosie.attack.sources import Source
+from sosie.errors import InputError
+from sosie.famd import FAMD
+from sosie.neighbours import NeighbourIndex
+from sosie.table import Table
+
+__all__ = ["hidden_rate_complement", "partial"]
+
+SUBSETS = 10
+"""Random sets of known columns for each number of them."""
+
+NEAREST_ROWS = 50
+"""Published rows that are ranked for each profile."""
+
+
+def hidden_rate_complement(originals: Table, avatars: Table, components: int) -> Rate:
+    """100 minus the hidden rate: how often the avatar nearest to a person is their own.
+
+    A hit among avatars at the same distance counts as one divided by their number.
+
+    Parameters
+    ----------
+    avatars : aligned with the originals.
+    components : dimensions of the latent space, fitted on the originals.
+    """
+    famd = FAMD.fit(originals, components, originals.roles.weights)
+    people, points = famd.transform(originals), famd.transform(avatars)
+    index = NeighbourIndex(points)
+    nearest = index.nearest(people, 1).distances[:, 0]
+    own = np.sqrt(np.square(people - points).sum(axis=1))
+    hit = np.flatnonzero(own <= nearest * (1 + 1e-12))
+    ties = index.count_within(people[hit], own[hit] * (1 + 1e-12))
+    return Rate.of(float((1 / np.maximum(ties, 1)).sum()), len(people))
+
+
+def partial(source: Source, setup: Setup, components: int) -> Iterator[AttackResult]:
+    """The nearest attacker who knows only some columns, drawn at random.
+
+    Each rate is over all targets and sets of columns; its interval counts every target
+    once, and the spread over the sets is given beside it.
+
+    Parameters
+    ----------
+    components : dimensions of his latent space, at most as many as his columns give.
+    """
+    originals, target = source.originals, source.draw(setup.target)
+    names = list(originals.names)
+    counts = sorted({max(round(len(names) * share), 1) for share in (0.1, 0.2, 0.35, 0.5, 0.75)})
+    rng = np.random.default_rng(setup.seed)
+    cast = Cast.of(len(originals), setup.seed, setup.targets)
+    for known in counts:
+        sets = [list(rng.permutation(len(names))[:known]) for _ in range(SUBSETS)]
+        verdicts = []
+        for columns in sets:
+            some = [names[i] for i in sorted(columns)]
+            try:
+                verdicts.append(
+                    _nearest(originals.select(some), target.select(some), cast, components)
+                )
+            except InputError:  # none of these columns varies: they tell nothing
+                continue
+        if not verdicts:
+            reason = "none of the drawn columns varies"
+            yield AttackResult.none("partial", "nearest", reason, decision="row", known=known)
+            continue
+        yield _over_sets(verdicts, known, components, min(NEAREST_ROWS, len(cast.targets)))
+
+
+def _nearest(originals: Table, target: Table, cast: Cast, components: int) -> Verdict:
+    famd = FAMD.fit(originals, components)
+    means = famd.transform(originals)[cast.people]
+    points = famd.transform(target)[cast.targets]
+    rows = nearest_people(means[cast.truth], points, min(NEAREST_ROWS, len(points)))
+    scorer = SharedCovariance(points, means)
+    return decisions.own_row(scorer, cast.truth, np.arange(len(points)), rows)
+
+
+def _over_sets(verdicts: Sequence[Verdict], known: int, components: int, rows: int) -> AttackResult:
+    result = AttackResult.of(
+        Verdict.joined(verdicts),
+        scenario="partial",
+        estimator="nearest",
+        decision="row",
+        attack_components=components,
+        releases=0,
+        candidates=rows,
+        known=known,
+    )
+    rates = [100 * float(found.hit.mean()) for found in verdicts]
+    trials = len(verdicts[0].rank)
+    mean = Rate.of(float(np.mean(rates)) / 100 * trials, trials)
+    return replace(result, ci=mean.ci, targets=trials, repeats=tuple(rates))

@@ -1,0 +1,135 @@
+"""Attacks that need no release at all: the originals and the public law are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sosie.attack import decisions
+from sosie.attack.bayes import Bayes
+from sosie.attack.decisions import Decision, Verdict
+from sosie.attack.estimators import CELLS
+from sosie.attack.geometry import Geometry, combined
+from sosie.attack.knowledge import Analytic, Law, Sighting
+from sosie.attack.results import AttackResult, halves
+from sosie.attack.scenarios import Cast
+from sosie.avatars import Avatarizer
+from sosie.frames import Floats, Ints
+from sosie.table import Table
+
+__all__ = ["UNAIDED", "Unaided", "unaided"]
+
+UNAIDED = ("analytic", "geometry", "combined", "bayes")
+"""Estimators from knowledge of the generator; ``bayes`` is for smoothed avatars only."""
+
+MOST_PAIRS = 400_000_000
+"""Pairs of target and person that are compared; in larger tables fewer targets are attacked."""
+
+LEAST_TARGETS = 500
+
+
+@dataclass(frozen=True)
+class Unaided:
+    """One attacker without releases, and what he says with each decision.
+
+    Attributes
+    ----------
+    estimator : a name of `UNAIDED`.
+    verdicts : for each decision, on all targets.
+    people : how many there are.
+    """
+
+    estimator: str
+    verdicts: dict[Decision, Verdict]
+    people: int
+
+    def rate(self, decision: Decision) -> float:
+        """Share right on the choosing half, in 0..1."""
+        found = self.verdicts[decision]
+        return float(found.take(halves(len(found.rank))[0]).hit.mean())
+
+    def best(self) -> Decision:
+        """The decision that does best on the choosing half."""
+        return max(self.verdicts, key=self.rate)
+
+    def result(self, decision: Decision, *, half: bool) -> AttackResult:
+        """Rates on the reported half, or on all targets."""
+        found = self.verdicts[decision]
+        taken = found.take(halves(len(found.rank))[1]) if half else found
+        return AttackResult.of(
+            taken,
+            scenario="v1",
+            estimator=self.estimator,
+            decision=decision,
+            attack_components=None,
+            releases=0,
+            candidates=self.people,
+            chosen_among=len(self.verdicts) if half else None,
+        )
+
+
+def unaided(
+    law: Avatarizer,
+    target: Table,
+    cast: Cast,
+    names: Sequence[str],
+    allowed: Sequence[Decision],
+    seed: int,
+) -> Iterator[Unaided]:
+    """Attack a release from the law alone.
+
+    Parameters
+    ----------
+    law : fitted on the originals, with the settings that the attacker believes in.
+    target : the attacked release, aligned; encoded like the originals.
+    names : estimators of `UNAIDED`.
+    allowed : ``likelihood-all`` and ``one-to-one``; the second up to 4,000 people.
+    seed : of the attacker's own weights.
+    """
+    known = Law(law, cast.people, np.random.default_rng(seed))
+    count = min(len(cast.targets), max(MOST_PAIRS // len(known), LEAST_TARGETS))
+    laboratory = _Desk(known, known.sight(target, cast.targets[:count]))
+    names = [name for name in names if name != "bayes" or known.mixture.root is not None]
+    truth, together = cast.truth[:count], len(known) <= decisions.BLOCK
+    kept: dict[str, list[Floats]] = {name: [] for name in names}
+    first: dict[str, list[Verdict]] = {name: [] for name in names}
+    step = max(CELLS // len(known), 1)
+    for start in range(0, count, step):
+        targets = np.arange(start, min(start + step, count))
+        for name, scores in laboratory.scores(names, targets):
+            first[name].append(decisions.first_of(scores, truth[targets]))
+            if together:
+                kept[name].append(scores)
+    for name in names:
+        verdicts: dict[Decision, Verdict] = {}
+        if "likelihood-all" in allowed or not together:
+            verdicts["likelihood-all"] = Verdict.joined(first[name])
+        if "one-to-one" in allowed and together:
+            verdicts["one-to-one"] = decisions.assigned(np.vstack(kept.pop(name)), truth)
+        yield Unaided(name, verdicts, len(known))
+
+
+class _Desk:
+    """Scores of every estimator for the same targets, nothing computed twice."""
+
+    def __init__(self, law: Law, sighting: Sighting) -> None:
+        self.analytic = Analytic(law, sighting)
+        self.geometry = Geometry(law, sighting, self.analytic)
+        self.bayes = Bayes(self.analytic) if self.geometry.noisy else None
+
+    def scores(self, names: Sequence[str], targets: Ints) -> Iterator[tuple[str, Floats]]:
+        """``(m, n)`` scores of each name."""
+        likely = self.analytic.grid(targets)
+        far = None
+        if "geometry" in names or "combined" in names:
+            far = self.geometry.grid(targets)
+        for name in names:
+            if name == "analytic":
+                yield name, likely
+            elif name == "bayes" and self.bayes:
+                yield name, self.bayes.grid(targets)
+            elif far is not None:
+                noisy = self.geometry.noisy
+                yield name, far if name == "geometry" else combined(likely, far, noisy=noisy)
