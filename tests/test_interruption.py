@@ -1,0 +1,181 @@
+"""A run stopped at any moment: previous results stand, nothing half made, the next run is whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+
+import interrupted_run
+import numpy as np
+import polars as pl
+import pytest
+
+from sosie.io import write
+from sosie.run import OURS, PRIVATE
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+
+ROWS = 400
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("data") / "people.csv"
+    columns = {f"c{i}": rng.normal(size=ROWS).round(3) for i in range(6)}
+    frame = pl.DataFrame({"patient_id": [f"P{i}" for i in range(ROWS)]} | columns)
+    write(frame.with_columns(arm=pl.Series(rng.choice(["A", "B"], ROWS))), path)
+    return path
+
+
+def begun(data: Path, out: Path, k: int) -> ForkServerProcess:
+    """A run that is about to read its file."""
+    words = ["run", str(data), "-o", str(out), "--drop", "patient_id", "--k", str(k)]
+    context = interrupted_run.context()
+    heard, ready = context.Pipe(duplex=False)
+    process = context.Process(
+        target=interrupted_run.command, args=(words, out.with_suffix(".txt"), ready)
+    )
+    process.start()
+    assert heard.poll(60)
+    heard.recv()
+    heard.close()
+    ready.close()
+    return process
+
+
+def ended(process: ForkServerProcess) -> int | None:
+    process.join(60)
+    code = process.exitcode
+    process.kill()
+    process.close()
+    return code
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A run that nothing stopped."""
+
+    out: Path
+    seconds: float
+
+    def moment(self, turn: int) -> float:
+        """Somewhere in a run, another one each time."""
+        return random.Random(turn).uniform(0, self.seconds)  # noqa: S311 (no secret)
+
+
+@pytest.fixture(scope="module")
+def whole(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    out = tmp_path_factory.mktemp("whole") / "out"
+    for _ in range(2):  # the first one waits until everything is loaded
+        start = time.monotonic()
+        assert ended(begun(data, out, 6)) == 0
+    return Whole(out, time.monotonic() - start)
+
+
+def k_of(out: Path) -> int:
+    """Which run the folder holds; all of it must be of the same one, and whole."""
+    told = json.loads((out / "run.json").read_text())
+    audit = json.loads((out / "audit.json").read_text())
+    assert audit["rows"] == told["data"]["rows"] == ROWS
+    published = pl.read_csv(out / "avatars.csv")
+    aligned = pl.read_parquet(out / PRIVATE / "aligned.parquet")
+    assert published.sort(published.columns).equals(aligned.sort(published.columns))
+    assert (out / "report.html").read_text().rstrip().endswith("</html>")
+    assert int((out / PRIVATE / "seed.txt").read_text()) > 0
+    return int(told["parameters"]["k"])
+
+
+def left_over(out: Path) -> list[str]:
+    return [path.name for path in out.iterdir() if path.name not in {*OURS, PRIVATE}]
+
+
+def stop_with_a_signal(data: Path, tmp_path: Path, whole: Whole, turn: int) -> int | None:
+    out = tmp_path / "out"
+    process = begun(data, out, 7)
+    time.sleep(whole.moment(turn))
+    assert process.pid is not None
+    with suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGTERM if turn % 2 else signal.SIGINT)
+    code = ended(process)
+    said = out.with_suffix(".txt").read_text()
+    if code == 0:  # it had ended already
+        assert k_of(out) == 7
+    else:
+        assert (code, said) == (130, "sosie: interrupted; nothing was left half written\n")
+        assert not out.exists() or k_of(out) == 7
+    assert not out.exists() or left_over(out) == []
+    return code
+
+
+def kill(data: Path, tmp_path: Path, whole: Whole, turn: int) -> int | None:
+    out = tmp_path / "out"
+    shutil.copytree(whole.out, out)
+    process = begun(data, out, 7)
+    time.sleep(whole.moment(turn))
+    process.kill()
+    code = ended(process)
+    if not [name for name in left_over(out) if name.endswith(".ready")]:
+        assert k_of(out) in (6, 7)
+    for path in out.glob(".sosie-*"):
+        assert path.stat().st_mode & 0o077 == 0
+    assert ended(begun(data, out, 8)) == 0
+    assert k_of(out) == 8
+    assert left_over(out) == []
+    return code
+
+
+@pytest.mark.parametrize("turn", range(6))
+def test_a_signal_leaves_nothing(data: Path, tmp_path: Path, whole: Whole, turn: int) -> None:
+    stop_with_a_signal(data, tmp_path, whole, turn)
+
+
+@pytest.mark.parametrize("turn", range(4))
+def test_a_kill_leaves_the_previous_results_and_the_next_run_is_whole(
+    data: Path, tmp_path: Path, whole: Whole, turn: int
+) -> None:
+    kill(data, tmp_path, whole, turn)
+
+
+@pytest.mark.slow
+def test_many_signals_and_kills(data: Path, tmp_path: Path, whole: Whole) -> None:
+    codes = []
+    for turn in range(12):
+        stop = kill if turn % 3 == 2 else stop_with_a_signal
+        (tmp_path / str(turn)).mkdir()
+        codes.append(stop(data, tmp_path / str(turn), whole, 100 + turn))
+    assert codes.count(130) > 3
+    assert codes.count(-9) > 1
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.getuid() != 0, reason="only root mounts a small disk"
+)
+def test_a_disk_that_fills_up_in_the_middle(data: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    small = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(disk)]
+    if subprocess.run(small, check=False, capture_output=True).returncode:
+        pytest.skip("a small disk can't be mounted here")
+    try:
+        out = disk / "out"
+        out.mkdir()
+        (out / "run.json").write_text("of an earlier run")
+        process = begun(data, out, 7)
+        assert ended(process) == 2
+        said = out.with_suffix(".txt").read_text()
+        assert said == f"sosie: {out / 'report.html'}: can't be written (No space left on device)\n"
+        assert [path.name for path in out.iterdir()] == ["run.json"]
+        assert (out / "run.json").read_text() == "of an earlier run"
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
