@@ -641,10 +641,11 @@ def _rows_found(people: Table, avatars: Table) -> Mask:
     Rows are looked up by hash, and what the hash finds is compared value by value.
     """
     wanted, held = _hashes(people), _hashes(avatars)
-    order = np.argsort(held, kind="stable")
+    order = np.argsort(held)
     held = held[order]
-    place = np.searchsorted(held, wanted)
-    found = np.zeros(len(wanted), dtype=bool)
+    place, found = np.empty(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
+    rising = np.argsort(wanted)  # asked in this order, the search stays in cache
+    place[rising] = np.searchsorted(held, wanted[rising])
     open_ = np.flatnonzero(held[np.minimum(place, len(held) - 1)] == wanted)
     while len(open_):
         rows = order[place[open_]]
