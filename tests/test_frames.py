@@ -451,3 +451,10 @@ def test_whole_numbers_are_coded_alike_near_or_far_apart(low: int, step: int) ->
 def test_labels_that_may_not_repeat_are_no_hindrance() -> None:
     strict = pd.Series(["a", "b"]).set_flags(allows_duplicate_labels=False)
     assert frames.take(series(strict), np.array([1, 1, 0])).tolist() == ["b", "b", "a"]  # type: ignore[attr-defined]
+
+
+def test_values_that_come_late_have_codes_too() -> None:
+    values = [1] * 5000 + [None, 7, 3, 7]
+    codes, first = frames.factorize(frames.wrap(pd.DataFrame({"x": values})).get_column("x"))
+    assert codes[4999:].tolist() == [0, -1, 1, 2, 1]
+    assert first.tolist() == [0, 5001, 5002]

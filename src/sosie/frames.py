@@ -55,6 +55,8 @@ Mask = NDArray[np.bool_]
 Holds = Literal["boolean", "whole", "real", "moment", "nested", "other"]
 """What a column holds: ``moment`` is a date, a time of day or a duration."""
 
+FEW_ROWS, UNSEEN = 2**12, -2
+
 SHORT_RANGE = 2**16
 """Whole numbers within such a range are counted instead of hashed."""
 
@@ -266,7 +268,7 @@ def _short_range(series: Series) -> Codes | None:
     low, high = int(series.min()), int(series.max())
     if high - low >= SHORT_RANGE or high >= 2**63:
         return None
-    return np.asarray((series.to_numpy().astype(np.int64) - low).astype(np.int32))
+    return np.asarray((series.to_numpy().astype(np.int64, copy=False) - low).astype(np.int32))
 
 
 def _heads_polars(native: Any) -> NDArray[Any]:
@@ -292,14 +294,20 @@ def _factorize_pandas(series: Series) -> Codes:
 def _by_appearance(codes: Codes) -> tuple[Codes, Ints]:
     """Renumber codes densely in order of first appearance; -1 stays."""
     size = int(codes.max(initial=-1)) + 1
-    first = np.full(size + 1, len(codes), dtype=np.int64)
-    # The last write, so the first row, stays; -1 writes into the place behind the others.
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
-    used = np.flatnonzero(first[:size] < len(codes))
-    order = used[np.argsort(first[used])]
-    renumbered = np.full(size + 1, -1, dtype=np.int32)
-    renumbered[order] = np.arange(len(order), dtype=np.int32)
-    return renumbered[codes], first[order]
+    # Most columns show all they hold in a few rows; where one does not, all are looked at.
+    for head in (codes[:FEW_ROWS], codes):
+        first = np.full(size + 1, len(codes), dtype=np.int64)
+        # The last write, so the first row, stays; -1 writes into the place behind the others.
+        first[head[::-1]] = np.arange(len(head) - 1, -1, -1)
+        used = np.flatnonzero(first[:size] < len(codes))
+        order = used[np.argsort(first[used])]
+        renumbered = np.full(size + 1, UNSEEN, dtype=np.int32)
+        renumbered[order] = np.arange(len(order), dtype=np.int32)
+        renumbered[-1] = -1
+        found = renumbered.take(codes)
+        if found.min(initial=0) > UNSEEN:
+            break
+    return found, first[order]
 
 
 def objects(series: Series) -> list[Any]:
