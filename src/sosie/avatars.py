@@ -7,6 +7,7 @@ one fit and a hundred gathers.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from sosie import frames
-from sosie.errors import InputError, SosieError, quoted
+from sosie.errors import InputError, SosieError, SosieWarning, quoted
 from sosie.famd import FAMD
 from sosie.frames import Ints
 from sosie.generation import Gathered, Mixture, draws_of, gather, mixture_of
@@ -138,11 +139,11 @@ class Avatarizer:
     ) -> None:
         self.settings = Settings.of(k, components, method, decode, min_level_count, augment)
         self.roles = Roles(
-            keep=tuple(keep),
-            drop=tuple(drop),
-            id=tuple(id),
-            categorical=tuple(categorical),
-            numeric=tuple(numeric),
+            keep=_names(keep),
+            drop=_names(drop),
+            id=_names(id),
+            categorical=_names(categorical),
+            numeric=_names(numeric),
             date=dict(date or {}),
             linked=tuple(tuple(group) for group in linked),
             weights=dict(weights or {}),
@@ -195,14 +196,19 @@ class Avatarizer:
         InputError
             The table can't be used: the message names the column or row and the way out.
         """
-        table = data if isinstance(data, Table) else Table.of(data, self.roles)
-        suspects = table.identifiers()
-        if suspects:
+        if isinstance(data, Table):
+            table = data
+        else:
+            table = Table.of(data, self.roles)
+            for note in table.notes:
+                warnings.warn(note, SosieWarning, stacklevel=2)
+        if suspects := table.identifiers():
             name = suspects[0]
             raise InputError(
-                f"column{'s' if suspects[1:] else ''} {quoted(suspects)} look{'' if suspects[1:] else 's'} like an "
-                f"identifier: leave it out (--drop {name}), replace it by a fresh surrogate (--id {name}), or, if it "
-                f"is really meant, keep it as it is (--keep {name}) or average it (--numeric {name})"
+                f"looks like an identifier: column {quoted(suspects)}. Leave it out"
+                f" (--drop {name}), replace it by a fresh surrogate (--id {name}), or, if it is"
+                f" really meant, keep it as it is (--keep {name}), average it (--numeric {name})"
+                f" or, where it holds dates, say so (--date {name})"
             )
         self._fitted = _Fitted.of(table, self.settings, self.threads)
         return self
@@ -269,6 +275,11 @@ class Avatarizer:
         return np.random.default_rng(np.random.SeedSequence(self._order_seed, spawn_key=key))
 
 
+def _names(given: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """One name alone is that name, not its letters."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
 @dataclass(frozen=True)
 class _Fitted:
     """The originals, their latent space, and the mixture that releases are gathered from."""
@@ -286,7 +297,8 @@ class _Fitted:
             )
         if settings.k > len(table) - 1:
             raise InputError(
-                f"k is {settings.k}, and in a table of {len(table)} rows the largest k is {max(len(table) - 1, 0)}"
+                f"k is {settings.k}, and in a table of {len(table)} rows the largest k is"
+                f" {max(len(table) - 1, 0)}"
             )
         famd = FAMD.fit(table, settings.components, table.roles.weights)
         index = NeighbourIndex(famd.transform(table), threads)
@@ -350,7 +362,7 @@ def _written(drawn: Table, originals: Table, order: Ints, surrogates: Ints) -> A
     source, roles = originals.frame, originals.roles
     columns: dict[Hashable, object] = {}
     for name in source.columns:
-        series = source.get_column(name)  # type: ignore[arg-type]  # pandas names may be numbers
+        series = frames.column(source, name)
         if name in roles.drop:
             continue
         if name in roles.keep:

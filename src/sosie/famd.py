@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sosie.errors import InputError
 from sosie.frames import Floats, Mask
 from sosie.randomness import blocks
-from sosie.table import Levels, Numbers, Table
+from sosie.table import Levels, Table
 
 __all__ = ["FAMD", "CrossProduct", "Layout", "Reconstruction"]
 
@@ -106,14 +106,13 @@ class Layout:
         """Provisional scores of the numbers, ``(m, p) float64``; 0 where missing."""
         scores = np.empty((rows.stop - rows.start, len(self.names)))
         for i, name in enumerate(self.names):
-            column = table.column(name)
-            assert isinstance(column, Numbers)
+            values = table.number(name).values[rows]
             # Divided before subtracting: the difference of two values of 1e308 overflows.
-            scores[:, i] = column.values[rows] / self.scale[i] - self.centre[i] / self.scale[i]
+            scores[:, i] = values / self.scale[i] - self.centre[i] / self.scale[i]
         return np.nan_to_num(scores, copy=False, nan=0.0)
 
     def codes(self, table: Table, rows: slice) -> Iterator[tuple[Block, NDArray[Any]]]:
-        """Codes of each block for some rows, ``(m,)``; codes at or above the size are unseen levels."""
+        """Codes of each block for some rows, ``(m,)``; from the block's size on, unseen levels."""
         for block in self.blocks:
             column = table.column(block.name)
             if isinstance(column, Levels):
@@ -330,16 +329,15 @@ class FAMD:
         ]
         order = order[values[order] > 1e-10 * values.max()]
         vectors = vectors[:, order]
-        largest = np.argmax(
-            np.abs(vectors).round(9), axis=0
-        )  # rounded: equal entries in roundoff choose the first
+        # Rounded: of entries that are equal but for roundoff, the first decides the sign.
+        largest = np.argmax(np.abs(vectors).round(9), axis=0)
         vectors = vectors * np.sign(vectors[largest, np.arange(len(order))])
         return cls(layout, mean, scale, vectors, values[order], inertia)
 
     @property
     def components(self) -> int:
         """Number of components kept."""
-        return self.loadings.shape[1]
+        return int(self.loadings.shape[1])
 
     @property
     def explained(self) -> Floats:
@@ -466,4 +464,4 @@ def _iterated(
         values, vectors = lobpcg(operator, start, tol=1e-6, maxiter=MOST_ITERATIONS, largest=True)
     diagonal = np.asarray(product.diagonal()) / count - np.square(mean)
     inertia = float((diagonal * np.square(factor)).sum())
-    return values[:wanted], vectors[:, :wanted], inertia
+    return np.asarray(values[:wanted]), np.real(vectors[:, :wanted]), inertia

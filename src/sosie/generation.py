@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.errors import InputError
+from sosie.errors import InputError, quoted
 from sosie.frames import Floats, Ints, Mask
 from sosie.neighbours import Neighbours
 from sosie.normal_scores import NormalScores
@@ -43,7 +43,7 @@ __all__ = [
 Single = NDArray[np.float32]
 
 FLOOR = 0.1
-"""A distance counts as at least a tenth of the farthest neighbour's: a twin can't take all the weight."""
+"""A distance counts as at least this share of the farthest: a twin can't take all the weight."""
 
 _SCORED, _SPIKE, _MISSING = 0, 1, 2
 
@@ -240,7 +240,7 @@ def mixture_of(
 
 
 def _means(values: Floats, present: Mask) -> Floats:
-    """Mean of each column where there is something to average; divided first, since sums overflow."""
+    """Mean of each column over what is present; divided first, since sums overflow."""
     counts = np.maximum(present.sum(axis=0), 1)
     return np.array([(v / count).sum() for v, count in zip(values.T, counts, strict=True)])
 
@@ -271,13 +271,13 @@ def _voted_levels(table: Table, order: Ints, least: int) -> list[Voted]:
                 )
             )
             continue
-        stacked = np.column_stack([_levels(table, name).codes for name in names]).astype(np.int64)
+        stacked = np.column_stack([table.level(name).codes for name in names]).astype(np.int64)
         parts, codes = np.unique(stacked, axis=0, return_inverse=True)
         codes = codes.ravel()  # NumPy 2.0 keeps the axis
         if np.bincount(codes).max() < least:
             raise InputError(
-                f"no combination of the linked columns {', '.join(map(repr, names))} is held by at least {least} "
-                "people; coarsen them, or link fewer"
+                f"no combination of the linked columns {quoted(names)} is held by at least {least}"
+                " people; coarsen them, or link fewer"
             )
         # Joint levels are numbered by first appearance: names of levels must not matter.
         _, first = np.unique(codes, return_index=True)
@@ -288,18 +288,13 @@ def _voted_levels(table: Table, order: Ints, least: int) -> list[Voted]:
     return voted
 
 
-def _levels(table: Table, name: Hashable) -> Levels:
-    column = table.column(name)
-    assert isinstance(column, Levels)
-    return column
-
-
 def _check_levels(column: Levels, least: int) -> None:
     counts = column.counts()[[label is not None for label in column.labels]]
     if len(counts) and counts.max() < least:
         raise InputError(
-            f"column {column.name!r}: no value is held by at least {least} people, so none may be drawn; drop it "
-            "(--drop), replace it by a surrogate (--id), coarsen it, or declare it --numeric or --date if it is one"
+            f"column {column.name!r}: no value is held by at least {least} people, so none may be"
+            " drawn; drop it (--drop), replace it by a surrogate (--id), coarsen it, or declare it"
+            " --numeric or --date if it is one"
         )
 
 
@@ -418,7 +413,8 @@ def gather(
     def work(part: slice) -> None:
         rows, people = mixture.rows[:, part], mixture.order[part]
         # Draws are in row order, a line of memory a person: gathered whole, then turned.
-        weights = mixture.near[:, part] * draws.weights.take(people, axis=0).T.astype(np.float64)
+        chance = draws.weights.take(people, axis=0).T.astype(np.float64)
+        weights: Floats = mixture.near[:, part] * chance
         weights /= weights.sum(axis=0)
         ballot = Ballot(rows, weights)
         chances = np.ascontiguousarray(draws.votes.take(people, axis=0).T)
@@ -444,7 +440,7 @@ def gather(
 
 
 def _averages(mixture: Mixture, rows: NDArray[np.int32], weights: Floats) -> tuple[Floats, Floats]:
-    """Weighted means over the neighbours that have a value, and ``sqrt(1 - sum of squared weights)``.
+    """Weighted means over the neighbours that have a value, and how much spread they took away.
 
     Returns
     -------

@@ -135,8 +135,8 @@ class NeighbourIndex:
         k = min(k, len(self._first))
         # One more than asked shows a tie across the boundary.
         ask = min(k + 1, len(self._first))
-        distances, groups = self._tree.query(queries, k=ask, workers=self.threads)
-        distances, groups = distances.reshape(len(queries), ask), groups.reshape(len(queries), ask)
+        found = self._tree.query(queries, k=ask, workers=self.threads)
+        distances, groups = (np.asarray(part).reshape(len(queries), ask) for part in found)
         if ask > k:
             for i in np.flatnonzero(distances[:, k - 1] == distances[:, k]):
                 reach = float(distances[i, k - 1]) or 1.0

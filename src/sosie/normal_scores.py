@@ -35,9 +35,10 @@ def distinct(values: Floats) -> tuple[Floats, Ints, Ints]:
         if np.array_equal(index + low, values):
             counts = np.bincount(index)
             held = counts > 0
-            return np.flatnonzero(held) + low, (np.cumsum(held) - 1)[index], counts[held]
-    found, index, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return found, index, counts
+            found = np.flatnonzero(held).astype(np.float64) + low
+            return found, (np.cumsum(held) - 1)[index], counts[held]
+    found, where, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return found, where.astype(np.int64), counts.astype(np.int64)
 
 
 @dataclass(frozen=True)

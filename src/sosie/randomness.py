@@ -35,8 +35,9 @@ def fresh_seed() -> int:
 def generator(seed: int, release: int, block: int, purpose: Purpose) -> np.random.Generator:
     """The generator of one block of rows.
 
-    >>> a = generator(1, 0, 0, Purpose.NOISE).random()
-    >>> a == generator(1, 0, 0, Purpose.NOISE).random() != generator(1, 0, 1, Purpose.NOISE).random()
+    >>> draws = [generator(1, 0, block, Purpose.NOISE).random() for block in (0, 0, 1)]
+    >>> first, again, other = draws
+    >>> first == again != other
     True
     """
     key = np.random.SeedSequence(seed, spawn_key=(release, block, int(purpose)))

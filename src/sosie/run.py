@@ -181,7 +181,7 @@ def avatarize_file(
     progress("read")
     source = read(data, separator)
     progress("fit")
-    avatarizer.fit(source.frame)
+    avatarizer.fit(Table.of(source.frame, avatarizer.roles))
     progress("draw")
     if aligned is not None:
         write(avatarizer.release(shuffle=False), aligned, source.dialect, OWNER_FILE)
@@ -241,7 +241,8 @@ def identifier_kept(
     """Column direct match protection of avatars that keep an identifier, to show what it does."""
     progress("draw")
     frame = read(data).frame
-    made = Avatarizer(keep=identifiers, **options).fit(frame).release(shuffle=False)
+    avatarizer = Avatarizer(keep=identifiers, **options)
+    made = avatarizer.fit(Table.of(frame, avatarizer.roles)).release(shuffle=False)
     return column_direct_match_protection(frame, made)
 
 

@@ -294,6 +294,20 @@ class Table:
         """The encoded column of that name."""
         return next(column for column in self.columns if column.name == name)
 
+    def number(self, name: Name) -> Numbers:
+        """The column of that name, which can be averaged; TypeError where it can't."""
+        column = self.column(name)
+        if isinstance(column, Numbers):
+            return column
+        raise TypeError(f"column {name!r} is a {column.kind}")
+
+    def level(self, name: Name) -> Levels:
+        """The column of that name, which can be voted on; TypeError where it can't."""
+        column = self.column(name)
+        if isinstance(column, Levels):
+            return column
+        raise TypeError(f"column {name!r} is a {column.kind}")
+
     @property
     def numbers(self) -> tuple[Numbers, ...]:
         """The columns that can be averaged, in order."""
