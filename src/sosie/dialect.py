@@ -1,8 +1,9 @@
 """How a CSV file is written: found in the file, and used to write another one alike.
 
 A table that is read and written back gives the same bytes, but for what carries no
-meaning: blank lines, separators at the ends of lines, a missing last line end, plus signs,
-spaces around numbers, and a word for a missing value that only some cells of a column use.
+meaning: blank lines, separators at the ends of lines, a missing last line end, line ends of
+old Macs, plus signs, spaces around numbers, and a word for a missing value that only some
+cells of a column use.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Dialect:
     separator : one character.
     decimal_comma : whether numbers are written 1,5.
     encoding : ``utf-8``, ``utf-8-sig`` (with a byte order mark) or ``cp1252``.
-    line_end : ``\n``, ``\r\n`` or ``\r``.
+    line_end : ``\n`` or ``\r\n``.
     missing : the word for a missing value.
     quoting : which cells stand in quotes: those that need it, all, or all but numbers.
     columns : column -> what it writes in its own way.
@@ -104,16 +105,15 @@ def parse(raw: bytes, separator: str | None = None) -> tuple[pl.DataFrame, Diale
     """
     notes: list[str] = []
     raw, encoding = _as_utf8(raw, notes)
-    raw, line_end = _with_plain_lines(raw)
+    if b"\n" not in raw:
+        raw = raw.replace(b"\r", b"\n")  # as old as the century
     raw, above, declared = _from_header(raw)
     head = raw[:HEAD].decode("utf-8", "ignore")
-    if separator is not None:
-        separator = separator_of(separator)
-    else:
-        separator = declared or _likeliest(head)
+    separator = separator_of(separator) if separator else declared or _likeliest(head)
     header, start, lines = _header(raw, separator)
     body, above = raw[start:], above + lines
-    if not body or (len(header) > 1 and body.isspace()):  # in one column, a blank line is a row
+    line_end = "\r\n" if raw[:start].endswith(b"\r\n") else "\n"
+    if not body or (len(header) > 1 and not body.strip(b"\r\n")):  # one column has blank rows
         raise InputError("there is a header and no row below it")
     # Rows may end in one separator more than the header does.
     extra = _trailing(body[:HEAD].decode("utf-8", "ignore"), separator, len(header))
@@ -166,13 +166,6 @@ def _is_utf8(raw: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _with_plain_lines(raw: bytes) -> tuple[bytes, str]:
-    """The text with lines that end in a line feed, and how most of them ended."""
-    if b"\n" not in raw:
-        return (raw.replace(b"\r", b"\n"), "\r") if b"\r" in raw else (raw, "\n")
-    return raw, "\r\n" if 2 * raw.count(b"\r\n", 0, HEAD) > raw.count(b"\n", 0, HEAD) else "\n"
 
 
 def _from_header(raw: bytes) -> tuple[bytes, int, str | None]:
@@ -228,9 +221,12 @@ def _header(raw: bytes, separator: str) -> tuple[list[str], int, int]:
             yield line
 
     try:
-        header = next(csv.reader(kept(), delimiter=separator, strict=True))
+        header = next(csv.reader(kept(), delimiter=separator, strict=True), [])
     except csv.Error as error:
         raise InputError(f"the header can't be read ({error})") from None
+    if not header:
+        raise InputError("the file is empty")
+    header[0] = header[0].lstrip("\ufeff")  # a mark of byte order below blank lines
     if len(header) > MOST_COLUMNS:
         raise InputError(
             f"{len(header)} columns are more than {MOST_COLUMNS}; is the separator right (--sep)?"
@@ -278,12 +274,10 @@ def _cells(body: bytes, separator: str, width: int, above: int) -> pl.DataFrame:
     import polars as pl
 
     schema = {str(place): pl.String() for place in range(width)}
-    try:
-        frame: pl.DataFrame | None = pl.read_csv(
-            body, has_header=False, separator=separator, schema=schema
-        )
-    except pl.exceptions.PolarsError:
-        frame = None
+    frame: pl.DataFrame | None = None
+    if not body.startswith(_BYTE_ORDER_MARK):  # which Polars would take off the first cell
+        with suppress(pl.exceptions.PolarsError):
+            frame = pl.read_csv(body, has_header=False, separator=separator, schema=schema)
     if frame is not None and _adds_up(frame, body, separator):
         return frame
     blank = set()
@@ -322,6 +316,8 @@ def _records(body: bytes, separator: str, width: int, above: int) -> Iterator[li
             raise InputError(f"line {line}: {error}") from None
         if row is None:
             return
+        if not row and width == 1:
+            row = [""]
         if row and len(row) != width:
             raise InputError(
                 f"line {line} has {len(row)} cell{'s' * (len(row) > 1)} "
