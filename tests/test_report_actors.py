@@ -61,7 +61,7 @@ def test_what_was_not_run_says_how_to_run_it() -> None:
     columns = view(fixture.attack())["columns"]
     assert columns.strongest is None
     assert columns.rows[0].missing.endswith("--scenario partial.")
-    assert "Not measured." in Page(build(fixture.run(), fixture.audit())).text()
+    assert ": not measured." in Page(build(fixture.run(), fixture.audit())).text()
 
 
 def test_partial_knowledge_tells_how_much() -> None:

@@ -178,7 +178,7 @@ def _best_advice(words: Words, missed: Iterable[Any]) -> tuple[str, ...]:
 
 
 def attackers(words: Words, actors: Iterable[ActorView]) -> tuple[str, ...]:
-    """One line for each actor: the strongest rate, its interval, chance, what it means."""
+    """One line for each actor: the strongest rate, its interval and chance."""
     lines = []
     for actor in actors:
         found = actor.strongest
@@ -192,7 +192,6 @@ def attackers(words: Words, actors: Iterable[ActorView]) -> tuple[str, ...]:
                 rate=found.rate.text,
                 interval=found.interval,
                 chance=found.chance.text,
-                reading=actor.reading,
             )
         )
     return tuple(lines)
