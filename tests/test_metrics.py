@@ -193,7 +193,7 @@ SHAPES: Mapping[str, Callable[[], pl.DataFrame]] = {
     "one number": lambda: pl.DataFrame({"a": np.arange(60.0)}),
     "one category": lambda: pl.DataFrame({"a": ["x", "y"] * 30}),
     "numbers": lambda: pl.DataFrame(np.random.default_rng(0).normal(size=(60, 4))),
-    "more columns than rows": lambda: pl.DataFrame(np.random.default_rng(0).normal(size=(20, 30))),
+    "more columns than rows": lambda: pl.DataFrame(np.random.default_rng(0).normal(size=(15, 20))),
     "duplicates": lambda: pl.DataFrame(
         {"a": ["x"] * 54 + list("uvwxyz"), "b": [0] * 54 + [*range(6)]}
     ),
