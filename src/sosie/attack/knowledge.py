@@ -306,13 +306,14 @@ def _moments(law: Law) -> tuple[Floats, Floats, tuple[Votes, ...]]:
     for part, weights in law.weights():
         near = law.rows[part]
         average, spread = _averages(mixture, near, weights)
+        mean = weights.mean(axis=1)
         means[part] = average.mean(axis=1)
         away = average - means[part][:, None, :]
         covariances[part] = away.transpose(0, 2, 1) @ away / (DRAWS - 1)
         if noise is not None:
             covariances[part] += noise * (spread.transpose(0, 2, 1) @ spread / DRAWS)
         for voted, into in zip(mixture.voted, shares, strict=True):
-            into[part] = _shares(voted, near, weights, law.decode)
+            into[part] = _shares(voted, near, weights, mean, law.decode)
     votes = []
     for voted, share in zip(mixture.voted, shares, strict=True):
         codes = voted.codes[law.rows].astype(np.int64)
@@ -338,15 +339,24 @@ def _averages(mixture: Mixture, near: Ints, weights: Floats) -> tuple[Floats, Fl
     return np.where(some, average, mixture.fallback), np.sqrt(np.maximum(1 - squares, 0.0))
 
 
-def _shares(voted: Voted, near: Ints, weights: Floats, decode: str) -> Floats:
-    """Probability that each neighbour's level is taken, ``(m, k)``."""
+def _shares(voted: Voted, near: Ints, weights: Floats, mean: Floats, decode: str) -> Floats:
+    """Probability that each neighbour's level is taken, ``(m, k)``.
+
+    Parameters
+    ----------
+    mean : (m, k) of the weights over the draws: the answer where every level is allowed.
+    """
     codes = voted.codes[near]
     allowed = voted.allowed[codes]
-    weights = weights * allowed[:, None, :]
     if decode == "draw":
-        total = weights.sum(axis=2, keepdims=True)
-        share = np.divide(weights, total, out=np.zeros(weights.shape), where=total > 0)
-        return np.asarray(share.mean(axis=1))
+        some = np.flatnonzero(~allowed.all(axis=1))
+        share = mean.copy()
+        if len(some):
+            left = weights[some] * allowed[some][:, None, :]
+            total = left.sum(axis=2, keepdims=True)
+            share[some] = np.divide(left, total, out=left, where=total > 0).mean(axis=1)
+        return share
+    weights = weights * allowed[:, None, :]
     same = (codes[:, :, None] == codes[:, None, :]).astype(np.float64)
     winner = np.argmax(weights @ same, axis=2)  # the first neighbour of the winning level
     taken = (winner[:, :, None] == np.arange(near.shape[1])).mean(axis=1)
