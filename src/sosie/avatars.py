@@ -203,10 +203,10 @@ class Avatarizer:
             for note in table.notes:
                 warnings.warn(note, SosieWarning, stacklevel=2)
         if suspects := table.identifiers():
-            name = suspects[0]
+            name, plural = suspects[0], "s" * (len(suspects) > 1)
             raise InputError(
-                f"looks like an identifier: column {quoted(suspects)}. Leave it out"
-                f" (--drop {name}), replace it by a fresh surrogate (--id {name}), or, if it is"
+                f"column{plural} {quoted(suspects)} look{'' if plural else 's'} like an identifier:"
+                f" leave it out (--drop {name}), replace it by a fresh surrogate (--id {name}), or, if it is"
                 f" really meant, keep it as it is (--keep {name}), average it (--numeric {name})"
                 f" or, where it holds dates, say so (--date {name})"
             )

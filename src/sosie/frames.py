@@ -222,8 +222,11 @@ def _objects_hold(values: Sequence[Any]) -> Holds:
 
 def is_missing(series: Series) -> Mask:
     """Where a value is missing: None, NaN, NaT and NA are all the same, ``(n,) bool``."""
+    real = series.dtype.is_float()
+    if not real and not series.null_count():
+        return np.zeros(len(series), dtype=bool)
     mask = series.is_null()
-    if series.dtype.is_float():
+    if real:
         mask = mask | series.is_nan().fill_null(True)
     return np.asarray(mask.to_numpy(), dtype=bool)
 

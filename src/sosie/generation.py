@@ -45,6 +45,9 @@ Single = NDArray[np.float32]
 FLOOR = 0.1
 """A distance counts as at least this share of the farthest: a twin can't take all the weight."""
 
+LEAST_SPREAD = 0.25
+"""Share of the local variance that noise always has: a lone neighbour's value is not copied."""
+
 _SCORED, _SPIKE, _MISSING = 0, 1, 2
 
 
@@ -453,7 +456,7 @@ def _averages(mixture: Mixture, rows: NDArray[np.int32], weights: Floats) -> tup
         for near, weight in zip(rows, weights, strict=True):
             means += weight[:, None] * mixture.values.take(near, axis=0)
         squares = np.square(weights).sum(axis=0)[:, None]
-        return means, np.sqrt(np.maximum(1 - squares, 0.0))
+        return means, np.sqrt(np.maximum(1 - squares, LEAST_SPREAD))
     squares, total = np.zeros(shape), np.zeros(shape)
     for near, weight in zip(rows, weights, strict=True):
         share = weight[:, None] * mixture.present.take(near, axis=0)
@@ -463,7 +466,7 @@ def _averages(mixture: Mixture, rows: NDArray[np.int32], weights: Floats) -> tup
     has = total > 0
     means = np.where(has, np.divide(means, total, out=means, where=has), mixture.fallback)
     squares = np.divide(squares, np.square(total), out=squares, where=has)
-    return means, np.sqrt(np.maximum(1 - squares, 0.0))
+    return means, np.sqrt(np.maximum(1 - squares, LEAST_SPREAD))
 
 
 class Ballot:
