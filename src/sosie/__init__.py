@@ -18,26 +18,94 @@ from sosie.errors import InputError, SosieError, SosieWarning
 
 if TYPE_CHECKING:
     from sosie.avatars import Avatarizer
+    from sosie.comparison import Comparison
+    from sosie.context import Context
     from sosie.famd import FAMD
+    from sosie.keeping import what_if_kept
+    from sosie.metrics import audit
+    from sosie.privacy.inference import inference
+    from sosie.privacy.linkability import correlation_protection_rate, linkability
+    from sosie.privacy.membership import membership
+    from sosie.privacy.singling_out import (
+        categorical_hidden_rate,
+        closest_distances_ratio,
+        closest_rate,
+        column_direct_match_protection,
+        distance_to_closest,
+        hidden_rate,
+        local_cloaking,
+        rare_values,
+        row_direct_match_protection,
+    )
+    from sosie.results import Audit, Metric
     from sosie.table import Roles, Table
+    from sosie.utility.associations import association_difference
+    from sosie.utility.distributions import hellinger_mean
+    from sosie.utility.prediction import predictive_ratio
+    from sosie.utility.projection import hellinger_projection
 
-_HOME = {
-    "FAMD": "famd",
-    "Avatarizer": "avatars",
-    "audit": "metrics",
-    "Roles": "table",
-    "Table": "table",
+_NAMES = {
+    "avatars": ("Avatarizer",),
+    "comparison": ("Comparison",),
+    "context": ("Context",),
+    "famd": ("FAMD",),
+    "keeping": ("what_if_kept",),
+    "metrics": ("audit",),
+    "privacy.inference": ("inference",),
+    "privacy.linkability": ("correlation_protection_rate", "linkability"),
+    "privacy.membership": ("membership",),
+    "privacy.singling_out": (
+        "categorical_hidden_rate",
+        "closest_distances_ratio",
+        "closest_rate",
+        "column_direct_match_protection",
+        "distance_to_closest",
+        "hidden_rate",
+        "local_cloaking",
+        "rare_values",
+        "row_direct_match_protection",
+    ),
+    "results": ("Audit", "Metric"),
+    "table": ("Roles", "Table"),
+    "utility.associations": ("association_difference",),
+    "utility.distributions": ("hellinger_mean",),
+    "utility.prediction": ("predictive_ratio",),
+    "utility.projection": ("hellinger_projection",),
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "FAMD",
+    "Audit",
     "Avatarizer",
+    "Comparison",
+    "Context",
     "InputError",
+    "Metric",
     "Roles",
     "SosieError",
     "SosieWarning",
     "Table",
     "__version__",
+    "association_difference",
+    "audit",
+    "categorical_hidden_rate",
+    "closest_distances_ratio",
+    "closest_rate",
+    "column_direct_match_protection",
+    "correlation_protection_rate",
+    "distance_to_closest",
+    "hellinger_mean",
+    "hellinger_projection",
+    "hidden_rate",
+    "inference",
+    "linkability",
+    "local_cloaking",
+    "membership",
+    "predictive_ratio",
+    "rare_values",
+    "row_direct_match_protection",
+    "what_if_kept",
 ]
 
 

@@ -1,0 +1,28 @@
+"""The public surface: every name is there, loaded late, and hidden by no module."""
+
+from __future__ import annotations
+
+import pkgutil
+import subprocess
+import sys
+
+import sosie
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    for name in sosie.__all__:
+        thing = getattr(sosie, name)
+        if name != "__version__":
+            assert (thing.__doc__ or "").strip(), name
+
+
+def test_no_module_hides_a_public_name() -> None:
+    """Importing a module sets its name in the package, over a function of that name."""
+    modules = {module.name for module in pkgutil.iter_modules(sosie.__path__)}
+    assert not modules & {*sosie.__all__}
+
+
+def test_importing_sosie_loads_none_of_the_heavy_libraries() -> None:
+    heavy = "{'scipy', 'polars', 'plotly', 'pandas', 'pyarrow', 'rich'}"
+    code = f"import sys, sosie; sys.exit(bool({heavy} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
