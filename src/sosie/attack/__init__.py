@@ -5,7 +5,16 @@
 """
 
 from sosie.attack.laboratory import attack
+from sosie.attack.reproduce import Reproduction, reproduce
 from sosie.attack.results import AttackReport, AttackResult
 from sosie.attack.sources import Generator, Releases
 
-__all__ = ["AttackReport", "AttackResult", "Generator", "Releases", "attack"]
+__all__ = [
+    "AttackReport",
+    "AttackResult",
+    "Generator",
+    "Releases",
+    "Reproduction",
+    "attack",
+    "reproduce",
+]

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.attack.estimators import CELLS
 from sosie.attack.knowledge import Analytic
+from sosie.attack.moments import CELLS
 from sosie.errors import InputError
 from sosie.frames import Floats, Ints, Mask
 
@@ -153,18 +153,22 @@ class _Blend:
 
     def sum(self, cells: Floats | Mask) -> Single:
         """``(draws, b, q)`` weighted sums of ``(b, k, q)`` cells."""
-        return self._summed(self._chance, self._near, cells) / self._total[:, :, None]
+        summed: Single = self._summed(self._chance, self._near, cells) / self._total[:, :, None]
+        return summed
 
     def squares(self, has: Mask | None = None) -> Single:
         """Sums of the squared weights ``(draws, b)``, or of those that `has`, ``(draws, b, q)``."""
         chance, near = np.square(self._chance), np.square(self._near)
         if has is None:
-            return np.asarray(chance @ near.T / np.square(self._total))
-        return self._summed(chance, near, has) / np.square(self._total)[:, :, None]
+            whole: Single = chance @ near.T / np.square(self._total)
+            return whole
+        parts: Single = self._summed(chance, near, has) / np.square(self._total)[:, :, None]
+        return parts
 
     @staticmethod
     def _summed(chance: Single, near: Single, cells: Floats | Mask) -> Single:
         count, k, width = cells.shape
         flat = (near[:, :, None] * cells.astype(np.float32)).transpose(1, 0, 2)
         flat = flat.reshape(k, count * width)
-        return np.asarray((chance @ flat).reshape(len(chance), count, width))
+        summed: Single = (chance @ flat).reshape(len(chance), count, width)
+        return summed

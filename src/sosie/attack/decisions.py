@@ -12,7 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from sosie.attack.estimators import CELLS, Scorer
+from sosie.attack.estimators import Scorer
+from sosie.attack.moments import CELLS
 from sosie.frames import Floats, Ints, Mask
 from sosie.neighbours import NeighbourIndex
 
@@ -96,6 +97,12 @@ def among_all(scorer: Scorer, targets: Ints, truth: Ints, people: int) -> Verdic
         found = first_of(scores, truth[part])
         rank[part], margin[part] = found.rank, found.margin
     return Verdict(rank, margin)
+
+
+def among_scored(scores: Floats, truth: Ints, candidates: Ints) -> Verdict:
+    """Greatest likelihood among candidates, of scores already made for everyone, ``(m, n)``."""
+    near = np.take_along_axis(scores, candidates, axis=1)
+    return _verdict(near, candidates == truth[:, None])
 
 
 def first_of(scores: Floats, truth: Ints) -> Verdict:

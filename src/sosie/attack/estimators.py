@@ -13,8 +13,9 @@ from typing import Protocol
 
 import numpy as np
 
-from sosie.attack.moments import Cloud
+from sosie.attack.moments import CELLS, Cloud
 from sosie.frames import Floats, Ints, Mask
+from sosie.generation import each_part
 
 __all__ = [
     "Diagonal",
@@ -28,9 +29,6 @@ __all__ = [
 
 DROPPED = 1e-10
 """Eigenvalues under this share of the largest are dropped (the published estimator)."""
-
-CELLS = 8_000_000
-"""Numbers that a batch of covariances or differences may hold at a time."""
 
 
 class Scorer(Protocol):
@@ -90,13 +88,16 @@ class Gaussians:
         targets, people = np.broadcast_arrays(targets, people)
         scores = np.empty(people.shape)
         width = self.means.shape[1]
-        step = max(CELLS // (people.shape[1] * width * width), 1)
-        for start in range(0, len(people), step):
-            part = slice(start, start + step)
+
+        def work(part: slice) -> None:
             who = people[part]
             away = self.points[targets[part]] - self.means[who]
             white = np.matmul(away[:, :, None, :], self.roots[who])[:, :, 0, :]
             scores[part] = self._score(np.square(white).sum(axis=2), away, who)
+
+        # Gathered roots should stay in the cache.
+        step = max(CELLS // (10 * people.shape[1] * width * width), 1)
+        each_part(work, len(people), step, 0)
         return scores
 
     def grid(self, targets: Ints, people: Ints | None = None) -> Floats:
@@ -137,25 +138,6 @@ class Gaussians:
         return np.where(self.atoms[who], np.where(there, np.inf, -np.inf), scores)
 
 
-def _eigen_gaussians(cloud: Cloud, points: Floats, covariances: Floats) -> Gaussians:
-    """Pseudo-inverse and pseudo-determinant of each covariance."""
-    count, width = cloud.means.shape
-    roots = np.empty((count, width, width))
-    constants = np.empty(count)
-    atoms = np.zeros(count, dtype=bool)
-    step = max(CELLS // (width * width), 1)
-    for start in range(0, count, step):
-        part = slice(start, start + step)
-        values, vectors = np.linalg.eigh(covariances[part])
-        largest = values[:, -1:]
-        atoms[part] = largest[:, 0] <= 1e-18 * (1 + np.square(cloud.means[part]).max(axis=1))
-        kept = (values > DROPPED * largest) & ~atoms[part, None]
-        safe = np.where(kept, values, 1.0)
-        roots[part] = vectors * np.where(kept, 1 / np.sqrt(safe), 0.0)[:, None, :]
-        constants[part] = -0.5 * (np.log(safe).sum(axis=1) + kept.sum(axis=1) * np.log(2 * np.pi))
-    return Gaussians(points, cloud.means, roots, constants, atoms if atoms.any() else None)
-
-
 @dataclass(frozen=True)
 class Published:
     """The person's own Gaussian: pseudo-inverse, pseudo-determinant (as published)."""
@@ -165,7 +147,14 @@ class Published:
 
     def fit(self, cloud: Cloud, points: Floats) -> Scorer:
         """Model each person by their own mean and covariance."""
-        return _eigen_gaussians(cloud, points, cloud.covariances)
+        values, vectors = cloud.spectrum
+        largest = values[:, -1]
+        atoms = largest <= 1e-18 * (1 + np.square(cloud.means).max(axis=1))
+        kept = (values > DROPPED * largest[:, None]) & ~atoms[:, None]
+        safe = np.where(kept, values, 1.0)
+        roots = vectors * np.where(kept, 1 / np.sqrt(safe), 0.0)[:, None, :]
+        constants = -0.5 * (np.log(safe).sum(axis=1) + kept.sum(axis=1) * np.log(2 * np.pi))
+        return Gaussians(points, cloud.means, roots, constants, atoms if atoms.any() else None)
 
 
 @dataclass(frozen=True)

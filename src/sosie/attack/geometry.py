@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sosie.attack.estimators import CELLS
 from sosie.attack.knowledge import Analytic, Law, Sighting
+from sosie.attack.moments import CELLS
 from sosie.frames import Floats, Ints, Mask
 
 __all__ = ["Geometry", "combined", "hull_distance"]

@@ -15,7 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sosie.attack.estimators import CELLS, Gaussians
+from sosie.attack.estimators import Gaussians
+from sosie.attack.moments import CELLS
 from sosie.avatars import Avatarizer
 from sosie.errors import InputError
 from sosie.frames import Floats, Ints, Mask

@@ -25,6 +25,9 @@ __all__ = ["CURVE", "PUBLISHED_COMPONENTS", "attack", "curve_of"]
 CURVE = (2, 3, 5, 10, 20, 35, 50, 100)
 """Numbers of releases of a curve."""
 
+SWEEP = (5, 10, 15)
+"""Other components in which the published protocol is tried."""
+
 PUBLISHED_COMPONENTS = 12
 """Components in which the published protocol reproduces the article (with drawn categories)."""
 
@@ -62,7 +65,7 @@ def curve_of(releases: int) -> tuple[int, ...]:
 class _Order:
     """What was asked for."""
 
-    estimator: str
+    estimators: tuple[str, ...]
     decision: Decision | None
     components: int | None
     shrinkage: float | None
@@ -71,16 +74,19 @@ class _Order:
     repeats: int
 
     @property
-    def aided(self) -> bool:
-        """Whether estimators from releases are asked for."""
-        return self.estimator == "all" or self.estimator in AIDED
+    def everything(self) -> bool:
+        """Whether all estimators are asked for."""
+        return self.estimators == (*AIDED, *UNAIDED)
+
+    @property
+    def aided(self) -> tuple[str, ...]:
+        """Estimators from releases."""
+        return tuple(name for name in self.estimators if name in AIDED)
 
     @property
     def unaided(self) -> tuple[str, ...]:
         """Estimators that need no release."""
-        if self.estimator == "all":
-            return UNAIDED
-        return (self.estimator,) if self.estimator in UNAIDED else ()
+        return tuple(name for name in self.estimators if name in UNAIDED)
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,7 @@ def attack(
     generator: Generator,
     *,
     scenario: ScenarioName = "v1",
-    estimator: EstimatorName = "all",
+    estimator: EstimatorName | Sequence[EstimatorName] = "all",
     decision: Decision | None = None,
     releases: int = 100,
     candidates: int = 50,
@@ -132,8 +138,8 @@ def attack(
         the generator. ``partial``: some columns of a profile and one release. Or ``all``.
     estimator : how a person's avatars are modelled. From releases: ``published``,
         ``pooled``, ``nearest-mean``, ``diagonal``. From the generator's law, without
-        release (V1): ``analytic``, ``geometry``, ``combined``, ``bayes``. ``all``: the
-        published protocol, the strongest from releases, and those from the law.
+        release (V1): ``analytic``, ``geometry``, ``combined``, ``bayes``. One, several, or
+        ``all``: the published protocol, the strongest from releases, those from the law.
     decision : how a target is assigned: ``likelihood`` (among the nearest candidates),
         ``likelihood-all``, ``one-to-one``, ``row`` (the likeliest row under a person's own
         distribution). None: the published protocol uses ``likelihood``, others what does best.
@@ -178,7 +184,9 @@ def attack(
     >>> [(result.scenario, result.releases, result.targets) for result in report.results]
     [('v1', 10, 80)]
     """
-    order = _Order(estimator, decision, components, shrinkage, candidates, releases, repeats)
+    names = (estimator,) if isinstance(estimator, str) else tuple(estimator)
+    asked: tuple[str, ...] = (*AIDED, *UNAIDED) if "all" in names else names
+    order = _Order(asked, decision, components, shrinkage, candidates, releases, repeats)
     _check(order, scenario)
     source = source_of(data, generator, roles)
     rows = len(source.originals)
@@ -197,21 +205,21 @@ def attack(
             progress=progress,
         ),
     )
-    names = ("v1", "v2", "nearest", "insert", "partial") if scenario == "all" else (scenario,)
-    return laboratory.report(names)
+    every = ("v1", "v2", "nearest", "insert", "partial")
+    return laboratory.report(every if scenario == "all" else (scenario,))
 
 
 def _check(order: _Order, scenario: str) -> None:
     if scenario not in ("all", "partial", *_SCENARIOS):
-        raise InputError(
-            f"unknown scenario {scenario!r}; there are {', '.join(_SCENARIOS)}, partial, all"
-        )
-    if not order.aided and not order.unaided:
-        names = ", ".join((*AIDED, *UNAIDED))
-        raise InputError(f"unknown estimator {order.estimator!r}; there are {names}, all")
-    if order.unaided and order.estimator != "all" and scenario not in ("v1", "all"):
-        raise InputError(f"{order.estimator} needs the originals: it is for scenario v1")
-    needs = order.estimator in AIDED or scenario in ("v2", "insert")
+        known = ", ".join((*_SCENARIOS, "partial", "all"))
+        raise InputError(f"unknown scenario {scenario!r}; there are {known}")
+    unknown = [name for name in order.estimators if name not in (*AIDED, *UNAIDED)]
+    if unknown:
+        known = ", ".join((*AIDED, *UNAIDED, "all"))
+        raise InputError(f"unknown estimator {unknown[0]!r}; there are {known}")
+    if scenario in ("v2", "insert") and not order.aided:
+        raise InputError(f"{order.estimators[0]} needs the originals: it is for scenario v1")
+    needs = not order.unaided or scenario in ("v2", "insert")
     if needs and order.releases < 2 and scenario not in ("nearest", "partial"):
         raise InputError(
             f"a mean and a covariance need at least 2 releases, got {order.releases}; "
@@ -287,7 +295,7 @@ class _Laboratory:
             if name == "nearest" or self.order.aided:
                 yield from self._aided(_SCENARIOS[name])
         except InputError as error:
-            if name == "v1" or self.order.estimator != "all":
+            if name == "v1" or not self.order.everything:
                 raise
             yield _Found(
                 AttackResult.none(name, "published", str(error), releases=self.order.releases)
@@ -312,14 +320,11 @@ class _Laboratory:
         if arena.scenario == "nearest":
             yield from self._nearest(arena)
             return
-        if order.estimator in ("published", "all"):
-            d = min(order.components or PUBLISHED_COMPONENTS, most)
-            attacker = family("published", d, most)[0]
-            attacker = replace(attacker, decision=order.decision or arena.decisions[0])
-            yield self._plain(arena, attacker)
-        if order.estimator == "published":
+        if "published" in order.aided:
+            yield from self._published(arena)
+        if order.aided == ("published",):
             return
-        attackers = family(order.estimator, order.components, most, order.shrinkage)
+        attackers = family(order.aided, order.components, most, order.shrinkage)
         if len(attackers) == 1 and order.decision:
             yield self._plain(arena, replace(attackers[0], decision=order.decision))
             return
@@ -327,23 +332,32 @@ class _Laboratory:
         chosen = choose(arena, attackers, order.candidates, allowed)
         yield _Found(chosen.result, chosen.rate, chosen.attacker)
 
+    def _published(self, arena: Arena) -> Iterator[_Found]:
+        """The published protocol; at the most releases also in other numbers of components."""
+        order, most = self.order, arena.cloud.components
+        sweep = [min(order.components or PUBLISHED_COMPONENTS, most)]
+        if order.everything and order.components is None and self._last(arena):
+            sweep += [d for d in (*SWEEP, most) if d < most or d == most != sweep[0]]
+        for d in dict.fromkeys(sweep):
+            attacker = family(("published",), d, most)[0]
+            decided = replace(attacker, decision=order.decision or arena.decisions[0])
+            yield self._plain(arena, decided)
+
+    def _last(self, arena: Arena) -> bool:
+        return arena.cloud.releases == self.setup.counts[-1]
+
     def _plain(self, arena: Arena, attacker: Attacker) -> _Found:
         said = verdict(arena, attacker, self.order.candidates)
         return _Found(attacker.result(arena, said, self.order.candidates), None, attacker)
 
     def _nearest(self, arena: Arena) -> Iterator[_Found]:
-        most = arena.cloud.components
-        some = family(
-            "nearest-mean", self.order.components or min(self._own_components(), most), most
-        )
-        found = self._plain(arena, replace(some[0], decision="row"))
-        yield replace(found, result=replace(found.result, estimator="nearest"))
-        chosen = choose(
-            arena,
-            family("nearest-mean", self.order.components, most),
-            self.order.candidates,
-            ("row",),
-        )
+        """The nearest row: as the hidden rate has it, then in the components that do best."""
+        most, only = arena.cloud.components, self.order.components
+        attacker = family(("nearest-mean",), min(only or self._own_components(), most), most)[0]
+        plain = self._plain(arena, replace(attacker, decision="row"))
+        yield replace(plain, result=replace(plain.result, estimator="nearest"))
+        several = family(("nearest-mean",), only, most)
+        chosen = choose(arena, several, self.order.candidates, ("row",))
         result = replace(chosen.result, estimator="nearest")
         yield _Found(result, chosen.rate, chosen.attacker)
 

@@ -20,10 +20,14 @@ from sosie.attack.sources import Source
 from sosie.attack.store import Store
 from sosie.famd import FAMD, CrossProduct, Layout
 from sosie.frames import Floats, Ints
+from sosie.generation import each_part
 from sosie.randomness import blocks
 from sosie.table import Table
 
-__all__ = ["Cloud", "Expansion", "Moments", "Progress", "accumulate"]
+__all__ = ["CELLS", "Cloud", "Expansion", "Moments", "Progress", "accumulate", "eigh"]
+
+CELLS = 8_000_000
+"""Numbers that a temporary array may hold."""
 
 MEMORY = 400_000_000
 """Bytes that the covariances of all people may take."""
@@ -114,6 +118,22 @@ class Expansion:
         return np.vstack(parts), constant
 
 
+def eigh(matrices: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues and eigenvectors of many symmetric matrices, on all cores.
+
+    >>> values, _ = eigh(np.array([[[2.0, 0.0], [0.0, 1.0]]]))
+    >>> values.tolist()
+    [[1.0, 2.0]]
+    """
+    values, vectors = np.empty(matrices.shape[:2]), np.empty(matrices.shape)
+
+    def work(part: slice) -> None:
+        values[part], vectors[part] = np.linalg.eigh(matrices[part])
+
+    each_part(work, len(matrices), max(CELLS // (10 * matrices.shape[1] ** 2), 1), 0)
+    return values, vectors
+
+
 class Whitened(NamedTuple):
     """Covariances in whitened coordinates.
 
@@ -163,7 +183,12 @@ class Cloud:
         # A direction in which nobody's avatars vary tells people apart: it is kept, floored.
         floor = 1e-6 * values[-1] if values[-1] > 0 else 1.0
         root = vectors / np.sqrt(np.maximum(values, floor))
-        return Whitened(root, *np.linalg.eigh(root.T @ (self.covariances @ root)))
+        return Whitened(root, *eigh(root.T @ (self.covariances @ root)))
+
+    @cached_property
+    def spectrum(self) -> tuple[Floats, Floats]:
+        """Eigenvalues ``(n, d)``, rising, and eigenvectors ``(n, d, d)`` of the covariances."""
+        return eigh(self.covariances)
 
     def first(self, components: int) -> Cloud:
         """The same with fewer components."""

@@ -143,6 +143,16 @@ class AttackResult:
             **more,
         )
 
+    @property
+    def how(self) -> str:
+        """Estimator, components and decision in one line."""
+        parts = [self.estimator]
+        if self.shrinkage is not None:
+            parts.append(f"a={self.shrinkage:g}")
+        if self.attack_components is not None:
+            parts.append(f"{self.attack_components} components")
+        return ", ".join([*parts, self.decision])
+
     def with_repeats(self, rates: Sequence[float]) -> AttackResult:
         """The same with the rates of other repeats."""
         return replace(self, repeats=tuple(rates))
@@ -236,10 +246,39 @@ class AttackReport:
             **{name: self.parameters.get(name) for name in ("k", "components", "decode", "method")},
             "results": [result.to_dict() for result in self.results],
             "strongest": {name: result.to_dict() for name, result in self.strongest.items()},
+            "curves": {name: self.curve(name) for name in self.scenarios if self.curve(name)},
             "published": dict(PUBLISHED),
             "hidden_rate_complement": None if complement is None else complement.to_dict(),
             "notes": list(self.notes),
         }
+
+    @property
+    def scenarios(self) -> tuple[str, ...]:
+        """Scenarios that were attacked, in order."""
+        return tuple(dict.fromkeys(result.scenario for result in self.results))
+
+    def curve(self, scenario: str) -> list[dict[str, Any]]:
+        """Rates at each number of releases: published protocol, and strongest from releases.
+
+        0 releases stands for the attackers who need none. Empty with fewer than two numbers
+        of releases.
+        """
+        mine = [r for r in self.results if r.scenario == scenario and r.rate is not None]
+        points = []
+        for count in sorted({r.releases for r in mine}):
+            here = [r for r in mine if r.releases == count]
+            protocol = [r for r in here if r.estimator == "published" and r.chosen_among is None]
+            chosen = [r for r in here if r.chosen_among is not None]
+            best = max(chosen, key=lambda r: r.rate or 0.0) if chosen else None
+            points.append(
+                {
+                    "releases": count,
+                    "published": _json(protocol[0].rate) if protocol else None,
+                    "strongest": None if best is None else _json(best.rate),
+                    "how": None if best is None else best.how,
+                }
+            )
+        return points if len(points) > 1 else []
 
     def find(self, **wanted: Any) -> tuple[AttackResult, ...]:
         """The results with some attributes, such as ``scenario="v1", releases=100``."""

@@ -20,10 +20,10 @@ from sosie.frames import Ints
 
 __all__ = ["Attacker", "Chosen", "choose", "family", "verdict"]
 
-SHRINKAGES = (0.02, 0.1, 0.3, 1.0)
+SHRINKAGES = (0.02, 0.1, 1.0)
 """Amounts of shrinkage that are tried."""
 
-JUDGES = 500
+JUDGES = 300
 """Targets that the first round looks at; everyone decides among the nearest candidates there."""
 
 MOST_PEOPLE = decisions.BLOCK
@@ -71,13 +71,13 @@ class Chosen:
 
 
 def family(
-    estimator: str, components: int | None, most: int, shrinkage: float | None = None
+    estimators: Sequence[str], components: int | None, most: int, shrinkage: float | None = None
 ) -> tuple[Attacker, ...]:
     """Attackers that differ in components and shrinkage.
 
     Parameters
     ----------
-    estimator : a name, or ``all``.
+    estimators : names.
     components : the only number of components to try, or None for several.
     most : components that the latent space has.
     shrinkage : the only amount to try, or None for several.
@@ -90,8 +90,7 @@ def family(
         "nearest-mean": (NearestMean(),),
         "diagonal": (Diagonal(),),
     }
-    names = tuple(made) if estimator == "all" else (estimator,)
-    return tuple(Attacker(one, d) for name in names for d in some for one in made[name])
+    return tuple(Attacker(one, d) for name in estimators for d in some for one in made[name])
 
 
 def verdict(
@@ -138,12 +137,16 @@ def choose(
     first, second = halves(len(arena.points))
     judges = np.flatnonzero(first)[:JUDGES]
     started = [replace(attacker, decision=allowed[0]) for attacker in attackers]
+    # An assignment takes longest: it is tried with the best of the first round only.
+    without: Sequence[Decision] = tuple(d for d in allowed if d != "one-to-one") or allowed
     if len(started) > finalists:
         rates = [float(verdict(arena, a, candidates, judges).hit.mean()) for a in started]
         best = np.argsort(-np.array(rates), kind="stable")[:finalists]
         started = [started[i] for i in best]
     tried = [
-        pair for attacker in started for pair in _second_round(arena, attacker, candidates, allowed)
+        pair
+        for place, attacker in enumerate(started)
+        for pair in _second_round(arena, attacker, candidates, allowed if place == 0 else without)
     ]
     attacker, found = max(tried, key=lambda pair: float(pair[1].take(first).hit.mean()))
     result = attacker.result(
@@ -160,23 +163,23 @@ def _second_round(
 ) -> Iterator[tuple[Attacker, Verdict]]:
     scorer = attacker.estimator.fit(*arena.first(attacker.components))
     targets, truth = np.arange(len(arena.points)), arena.cast.truth
-    together = [d for d in allowed if d in ("likelihood-all", "one-to-one")]
+    scores = None
+    if arena.people <= MOST_PEOPLE and {"likelihood-all", "one-to-one"} & {*allowed}:
+        scores = scorer.grid(targets)
     for decision in allowed:
-        if decision not in together:
-            decided = replace(attacker, decision=decision)
+        decided = replace(attacker, decision=decision)
+        if scores is None:
+            if len(allowed) == 1 or decision in ("likelihood", "row"):
+                yield decided, _said(arena, decided, scorer, candidates, targets)
+        elif decision == "likelihood":
+            near = arena.candidates(attacker.components, candidates)
+            yield decided, decisions.among_scored(scores, truth, near)
+        elif decision == "row":
             yield decided, _said(arena, decided, scorer, candidates, targets)
-    if not together or (arena.people > MOST_PEOPLE and len(allowed) > len(together)):
-        return
-    if arena.people > MOST_PEOPLE:
-        for decision in together:
-            decided = replace(attacker, decision=decision)
-            yield decided, _said(arena, decided, scorer, candidates, targets)
-        return
-    scores = scorer.grid(targets)
-    if "likelihood-all" in together:
-        yield replace(attacker, decision="likelihood-all"), decisions.first_of(scores, truth)
-    if "one-to-one" in together and not _degenerate(arena, attacker):
-        yield replace(attacker, decision="one-to-one"), decisions.assigned(scores, truth)
+        elif decision == "likelihood-all":
+            yield decided, decisions.first_of(scores, truth)
+        elif not _degenerate(arena, attacker):
+            yield decided, decisions.assigned(scores, truth)
 
 
 def _degenerate(arena: Arena, attacker: Attacker) -> bool:

@@ -10,9 +10,9 @@ import numpy as np
 from sosie.attack import decisions
 from sosie.attack.bayes import Bayes
 from sosie.attack.decisions import Decision, Verdict
-from sosie.attack.estimators import CELLS
 from sosie.attack.geometry import Geometry, combined
 from sosie.attack.knowledge import Analytic, Law, Sighting
+from sosie.attack.moments import CELLS
 from sosie.attack.results import AttackResult, halves
 from sosie.attack.scenarios import Cast
 from sosie.avatars import Avatarizer
