@@ -225,6 +225,7 @@ class Audit:
     holdout : people set aside, None where there are none.
     context : what set the targets.
     notes : what deserves a look in the data, such as types that differ.
+    what_if_kept : what each column would reveal if it were kept unchanged, where asked for.
     """
 
     rows: int
@@ -237,9 +238,11 @@ class Audit:
     components: int = 5
     context: Record = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    what_if_kept: Metric | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """What ``audit.json`` holds."""
+        kept = self.what_if_kept
         return {
             "schema": "sosie/audit/1",
             "rows": self.rows,
@@ -252,7 +255,7 @@ class Audit:
             "notes": list(self.notes),
             "privacy": self.privacy.to_dict(),
             "utility": self.utility.to_dict(),
-        }
+        } | ({} if kept is None else {"what_if_kept": kept.to_dict()})
 
 
 def json_name(name: Hashable) -> str | int:

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,10 +31,16 @@ from sosie.table import Roles, Table
 if TYPE_CHECKING:
     import polars as pl
 
+    from sosie.attack.results import AttackReport
+    from sosie.context import Context
+
 __all__ = ["Run", "as_json", "run"]
 
 FEWEST_SHOWN = 5
 """What fewer originals share is never shown, however small k is."""
+
+MOST_ASIDE = 0.5
+MOST_CANDIDATES = 50
 
 PRIVATE = "private"
 OURS = ("avatars.csv", "avatars.parquet", "audit.json", "attack.json", "run.json", "report.html")
@@ -48,6 +54,8 @@ it, and delete it when nothing more is to be measured.
 
 aligned.parquet  row i is the avatar of row i of the original table (with several avatars
                  a person, one whole table after the other)
+people.parquet   where people were set aside: those who took part, in the same order; and
+holdout.parquet  those who did not
 seed.txt         whoever has it and the originals can make the same avatars again
 
 Ce dossier relie les avatars aux personnes. Gardez-le avec les données d'origine, ne le
@@ -65,6 +73,7 @@ class Run:
     avatars : the file to publish.
     report : the page to read.
     audit : the metrics.
+    attacks : what attack.json holds, or None.
     notes : what deserves a look.
     """
 
@@ -72,6 +81,7 @@ class Run:
     avatars: Path
     report: Path
     audit: Audit
+    attacks: dict[str, Any] | None
     notes: tuple[str, ...]
 
 
@@ -82,6 +92,9 @@ def run(
     *,
     separator: str | None = None,
     holdout: Path | None = None,
+    holdout_share: float = 0.0,
+    context: Context | None = None,
+    releases: int = 0,
     language: str = "en",
     progress: Progress = lambda _: None,
 ) -> Run:
@@ -94,6 +107,10 @@ def run(
     avatarizer : not yet fitted.
     separator : of a CSV; None finds it.
     holdout : file of people who take no part, for the controls.
+    holdout_share : or a share of the people of `data`, 0 to 0.5, drawn at random.
+    context : who receives the avatars: sets the targets and fills the report.
+    releases : attack the avatars too, with so many further releases in the attacker's
+        hands; 0 for no attack.
     language : of the report, ``en`` or ``fr``.
     progress : called with the name of each step.
 
@@ -104,11 +121,14 @@ def run(
         the folder has changed.
     """
     _check_outside((data, holdout), out)
+    _check_aside(data, holdout)
     with staged(out, OURS) as stage:
         progress("read")
         source = read(data, separator)
-        aside = None if holdout is None else read(holdout, separator)
-        table = Table.of(source.frame, avatarizer.roles)
+        people, aside = source.frame, None if holdout is None else read(holdout, separator).frame
+        if holdout_share:
+            people, aside = set_aside(people, holdout_share, aside)
+        table = Table.of(people, avatarizer.roles)
         progress("fit")
         avatarizer.fit(table)
         progress("draw")
@@ -116,18 +136,26 @@ def run(
         write(avatarizer.release(), stage / name, source.dialect)
         made = avatarizer.release(shuffle=False)
         _write_private(stage / PRIVATE, made, avatarizer.secret_seed)
+        if holdout_share and aside is not None:
+            write(people, stage / PRIVATE / "people.parquet", mode=OWNER_FILE)
+            write(aside, stage / PRIVATE / "holdout.parquet", mode=OWNER_FILE)
         progress("audit")
         compared = Comparison.of(
-            source.frame,
+            people,
             made,
             aligned=True,
-            holdout=None if aside is None else aside.frame,
+            holdout=aside,
             roles=audited(avatarizer.roles),
             components=avatarizer.settings.components,
             threads=avatarizer.threads,
         )
-        found = measured(compared, k=avatarizer.settings.k)
+        found = measured(compared, k=avatarizer.settings.k, context=context)
         write_json(stage / "audit.json", found.to_dict())
+        attacks = None
+        if releases:
+            progress("attack")
+            attacks = attacked(table, avatarizer, releases).to_dict()
+            write_json(stage / "attack.json", attacks)
         progress("report")
         settings = avatarizer.settings
         about = described(
@@ -142,7 +170,40 @@ def run(
         )
         write_json(stage / "run.json", about)
         write_report(stage, stage / "report.html", language)
-    return Run(out, out / name, out / "report.html", found, tuple(about["warnings"]))
+    notes = tuple(about["warnings"])
+    return Run(out, out / name, out / "report.html", found, attacks, notes)
+
+
+def set_aside(
+    people: pl.DataFrame, share: float, aside: pl.DataFrame | None = None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Those who take part, in their order, and those drawn at random who do not.
+
+    Raises
+    ------
+    InputError
+        The share is out of range or leaves nobody, or there is a holdout already.
+    """
+    if aside is not None:
+        raise InputError("give the people set aside as a file or as a share, not both")
+    count = round(share * len(people))
+    if not 0 < share <= MOST_ASIDE or count < 1:
+        raise InputError(
+            f"the share set aside must be above 0 and at most {MOST_ASIDE}, and leave at least one"
+            f" person of {len(people)} aside; got {share}"
+        )
+    rng = np.random.default_rng(secrets.randbits(128))
+    drawn = np.zeros(len(people), dtype=bool)
+    drawn[rng.permutation(len(people))[:count]] = True
+    return people.filter(~drawn), people.filter(drawn)
+
+
+def attacked(table: Table, avatarizer: Avatarizer, releases: int) -> AttackReport:
+    """Every scenario, the published attacker beside the strongest."""
+    from sosie.attack.laboratory import attack
+
+    candidates = min(MOST_CANDIDATES, len(table))
+    return attack(table, avatarizer, scenario="all", releases=releases, candidates=candidates)
 
 
 def _check_outside(inputs: Iterable[Path | None], out: Path) -> None:
@@ -152,6 +213,14 @@ def _check_outside(inputs: Iterable[Path | None], out: Path) -> None:
             continue
         raise InputError(f"{path}: the run would replace this file; choose another folder")
     check_apart(inputs, (out / name for name in OURS))
+
+
+def _check_aside(data: Path, holdout: Path | None) -> None:
+    """Raise InputError where the people set aside are the people themselves."""
+    if holdout is not None and holdout.resolve() == data.resolve():
+        raise InputError(
+            f"{holdout}: this is the table itself; the holdout holds people who take no part in it"
+        )
 
 
 def avatarize_file(
@@ -197,6 +266,8 @@ def audit_files(
     holdout: Path | None = None,
     roles: Roles | None = None,
     components: int = 5,
+    context: Context | None = None,
+    guide: bool = False,
     separator: str | None = None,
     metrics: Path | None = None,
     page: Path | None = None,
@@ -207,9 +278,12 @@ def audit_files(
 
     Parameters
     ----------
+    context : who receives the avatars: sets the targets and fills the report.
+    guide : also what each column would reveal if it were kept unchanged.
     metrics, page : where to write the metrics (JSON) and the report (HTML), if anywhere.
     """
     check_apart([originals, avatars, holdout], [metrics, page])
+    _check_aside(originals, holdout)
     progress("read")
     people, made = read(originals, separator), read(avatars, separator)
     aside = None if holdout is None else read(holdout, separator)
@@ -222,7 +296,10 @@ def audit_files(
         components=components,
     )
     progress("audit")
-    found = measured(compared, k=FEWEST_SHOWN)
+    found = measured(compared, k=FEWEST_SHOWN, context=context)
+    if guide:
+        kept = what_if_kept(compared if aligned else compared.originals)
+        found = replace(found, what_if_kept=kept)
     if page is not None:
         progress("report")
         about = described(originals, people, compared, least=FEWEST_SHOWN)

@@ -26,6 +26,7 @@ __all__ = [
     "audit_table",
     "bar",
     "column_table",
+    "kept_table",
     "notes",
     "printable",
     "raw",
@@ -220,6 +221,25 @@ def sweep_table(told: Mapping[str, Any], language: str = "en") -> None:
     say(f"* {words('tuning.on_frontier_long')}\n")
     for text in (*view.readings, *view.advice):
         say(text)
+
+
+def kept_table(metric: Metric, language: str = "en") -> None:
+    """Print what each column would reveal if it were kept unchanged, and what to do instead."""
+    words, console = load(language), _console()
+    grid = Grid(box=None, pad_edge=False)
+    grid.add_column(words("report.columns.kept"))
+    grid.add_column(words("report.columns.protection"), justify="right")
+    grid.add_column(words("metrics.hidden_rate.name"), justify="right")
+    grid.add_column(words("keeping.advice"))
+    for record in metric.to_dict()["columns"]:
+        grid.add_row(
+            escape(printable(str(record["column"]))),
+            words.value(record["protection"], "%", metric.target),
+            words.value(record.get("hidden_rate"), "%"),
+            words(f"keeping.{record['advice']}"),
+            style="red" if record["below_target"] else "",
+        )
+    console.print(grid)
 
 
 def told_attacks(

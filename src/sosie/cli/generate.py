@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sosie.cli.options import (
+    CONTEXT,
     FILE,
     HOLDOUT,
     LANGUAGE,
@@ -54,7 +55,7 @@ def demo(out: Path, lang: str) -> None:
     epilog=examples(
         "sosie run patients.csv -o out --drop patient_id",
         "sosie run patients.csv -o out --drop patient_id --k 10 --date born=%d/%m/%Y",
-        "sosie run patients.parquet -o out --id patient_id --linked arm,arm_label",
+        "sosie run patients.parquet -o out --id patient_id --holdout-share 0.2 --releases 20",
     )
 )
 @click.argument("data", type=FILE)
@@ -62,9 +63,33 @@ def demo(out: Path, lang: str) -> None:
 @generation
 @SEPARATOR
 @HOLDOUT
+@click.option(
+    "--holdout-share",
+    type=float,
+    default=0.0,
+    metavar="SHARE",
+    help="Or set aside this share of the people of DATA, such as 0.2, before making avatars.",
+)
+@click.option(
+    "--releases",
+    default=0,
+    show_default=True,
+    metavar="T",
+    help="Attack the avatars too, with T further releases in the attacker's hands; 0: no attack.",
+)
+@CONTEXT
 @LANGUAGE
 def run(
-    data: Path, out: Path, made: Generation, sep: str | None, holdout: Path | None, lang: str
+    *,
+    data: Path,
+    out: Path,
+    made: Generation,
+    sep: str | None,
+    holdout: Path | None,
+    holdout_share: float,
+    releases: int,
+    context: Path | None,
+    lang: str,
 ) -> None:
     """Make avatars of a table, measure them, write a report.
 
@@ -72,8 +97,10 @@ def run(
     report.html to read, and private/, which says whose avatar is whose.
     """
     from sosie import terminal
+    from sosie.context import Context
     from sosie.run import run as run_file
 
+    stated = None if context is None else Context.of(file=context)
     with terminal.steps() as step:
         done = run_file(
             data,
@@ -81,6 +108,9 @@ def run(
             made.avatarizer(),
             separator=sep,
             holdout=holdout,
+            holdout_share=holdout_share,
+            context=stated,
+            releases=releases,
             language=lang,
             progress=step,
         )
@@ -94,6 +124,9 @@ def _told(done: Run, lang: str) -> None:
     terminal.notes(done.notes)
     terminal.audit_table(done.audit, lang)
     terminal.say("")
+    if done.attacks is not None:
+        terminal.attack_table(done.attacks, lang)
+        terminal.say("")
     terminal.say(f"Read     {done.report}")
     terminal.say(f"Publish  {done.avatars}  (only if the report convinces you)")
     terminal.say(

@@ -10,6 +10,7 @@ import click
 from sosie.cli.options import (
     COLUMNS,
     COMPONENTS,
+    CONTEXT,
     FILE,
     HOLDOUT,
     HTML,
@@ -27,6 +28,7 @@ __all__ = ["audit"]
 @click.command(
     epilog=examples(
         "sosie audit patients.csv avatars.csv --drop patient_id --html audit.html",
+        "sosie audit patients.csv aligned.csv --aligned --what-if-kept",
         "sosie audit patients.csv aligned.csv --aligned --json - | jq .privacy",
     )
 )
@@ -38,6 +40,13 @@ __all__ = ["audit"]
 @HOLDOUT
 @with_options(COLUMNS)
 @COMPONENTS
+@CONTEXT
+@click.option(
+    "--what-if-kept",
+    is_flag=True,
+    help="Also what each column would reveal if it were kept unchanged (measured with --aligned,"
+    " else by formula), and what to do instead.",
+)
 @SEPARATOR
 @JSON
 @HTML
@@ -53,6 +62,8 @@ def audit(
     numeric: Sequence[str],
     date: Sequence[str],
     components: int,
+    context: Path | None,
+    what_if_kept: bool,
     sep: str | None,
     json_: Path | None,
     html: Path | None,
@@ -64,6 +75,7 @@ def audit(
     Without --aligned, what needs to know whose avatar is whose has no value.
     """
     from sosie import terminal
+    from sosie.context import Context
     from sosie.run import as_json, audit_files
     from sosie.table import Roles
 
@@ -82,6 +94,8 @@ def audit(
             holdout=holdout,
             roles=roles,
             components=components,
+            context=None if context is None else Context.of(file=context),
+            guide=what_if_kept,
             separator=sep,
             metrics=None if piped else json_,
             page=html,
@@ -93,6 +107,9 @@ def audit(
         terminal.raw(as_json(found.to_dict()))
         return
     terminal.audit_table(found, lang)
+    if found.what_if_kept is not None:
+        terminal.say("")
+        terminal.kept_table(found.what_if_kept, lang)
     for path in (json_, html):
         if path is not None:
             terminal.say(f"Wrote    {path}")
