@@ -571,6 +571,22 @@ def test_an_attack_without_a_rate_says_why() -> None:
     assert Page(build(fixture.run(), fixture.audit(), attack)).text().count("all avatars are") == 1
 
 
+def test_the_strongest_at_each_number_of_releases_is_one_line() -> None:
+    attack = fixture.attack()
+    attack["results"] = [
+        result | ({} if result["estimator"] == "published" else {"chosen_among": 18})
+        for result in attack["results"]
+        if result["scenario"] == "v1"
+    ]
+    for place, result in enumerate(attack["results"]):
+        if "chosen_among" in result:
+            result["attack_components"] = 5 + place
+    view = attacks(load("en"), attack)
+    labels = [line.label for line in view.curves[0].lines]
+    assert labels == ["published, 12 components", load("en")("attack.strongest_line")]
+    assert view.curves[0].lines[1].rates[-1] == 95.8
+
+
 def test_one_number_of_releases_makes_no_curve() -> None:
     attack = fixture.attack()
     attack["results"] = [result for result in attack["results"] if result["releases"] in {0, 100}]

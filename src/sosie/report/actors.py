@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sosie.account import HOLDERS
@@ -11,7 +11,7 @@ from sosie.report.attacks import attack_reading
 from sosie.report.lists import Cell
 from sosie.words import Words
 
-__all__ = ["SCENARIOS", "ActorRow", "ActorView", "Found", "actors"]
+__all__ = ["ROWS", "SCENARIOS", "ActorRow", "ActorView", "Found", "actors"]
 
 SCENARIOS: Mapping[str, tuple[str, ...]] = {
     "controller": ("v1",),
@@ -20,6 +20,10 @@ SCENARIOS: Mapping[str, tuple[str, ...]] = {
     "file": ("v2",),
 }
 """The scenarios that each holder can play; those of no holder are the controller's."""
+
+
+ROWS = ("v2",)
+"""Scenarios in which rows are singled out rather than people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ def actors(
             _row(words, key, results, strongest.get(key), articles.get(key)) for key in keys
         )
         if holder == "profile":
-            rows = (_complement(words, audit, attack, articles), *_run(rows))
+            rows = _profile(_complement(words, audit, attack, articles), rows)
         views.append(
             ActorView(
                 holder,
@@ -101,8 +105,12 @@ def actors(
     return tuple(views)
 
 
-def _run(rows: Iterable[ActorRow]) -> tuple[ActorRow, ...]:
-    return tuple(row for row in rows if row.strongest is not None or row.published is not None)
+def _profile(complement: ActorRow, rows: tuple[ActorRow, ...]) -> tuple[ActorRow, ...]:
+    """The nearest avatar once, measured by the attacks where they were run; then the others."""
+    nearest, *others = rows
+    if nearest.strongest is not None:
+        complement = replace(complement, strongest=nearest.strongest, reading=nearest.reading)
+    return (complement, *(row for row in others if row.strongest is not None))
 
 
 def _row(
@@ -126,8 +134,13 @@ def _row(
         article="" if article is None else words("actors.article", rate=words.value(article, "%")),
         strongest=None if best is None else _found(words, best),
         missing=words("actors.not_run_how", scenario=key),
-        reading="" if best is None else attack_reading(words, best),
+        reading="" if best is None else _reading(words, key, best),
     )
+
+
+def _reading(words: Words, key: str, best: Mapping[str, Any]) -> str:
+    text = attack_reading(words, best)
+    return f"{text} {words('attack.reading_rows')}" if key in ROWS else text
 
 
 def _complement(

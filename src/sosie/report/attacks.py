@@ -159,18 +159,20 @@ def _curves(
 
 
 def _lines(words: Words, results: list[Mapping[str, Any]]) -> tuple[Curve, ...]:
-    def family(result: Mapping[str, Any]) -> tuple[str, str, str]:
+    def family(result: Mapping[str, Any]) -> tuple[str, ...]:
+        if result.get("chosen_among") is not None:  # the best at each number of releases
+            return ("",)
         fields = ("estimator", "decision", "attack_components")
-        return tuple(str(result.get(name)) for name in fields)  # type: ignore[return-value]
+        return tuple(str(result.get(name)) for name in fields)
 
     found = []
-    for _, members in groupby(sorted(results, key=family), key=family):
-        points = sorted(members, key=lambda result: result["releases"])
-        if len({point["releases"] for point in points}) < 2:
+    for key, members in groupby(sorted(results, key=family), key=family):
+        points = _highest(members)
+        if len(points) < 2:
             continue
         first = _result(words, points[0])
-        label = first.estimator
-        if points[0].get("attack_components") is not None:
+        label = first.estimator if any(key) else words("attack.strongest_line")
+        if any(key) and points[0].get("attack_components") is not None:
             label = words("attack.with_components", estimator=label, n=first.components.text)
         found.append(
             Curve(
@@ -178,12 +180,22 @@ def _lines(words: Words, results: list[Mapping[str, Any]]) -> tuple[Curve, ...]:
                 tuple(point["releases"] for point in points),
                 tuple(point["rate"] for point in points),
                 tuple(tuple(point["ci"]) if point.get("ci") else None for point in points),
-                published=points[0]["estimator"] == "published",
+                published=any(key) and points[0]["estimator"] == "published",
             )
         )
     # The published protocol first, then the strongest: a figure of twenty lines says nothing.
     found.sort(key=lambda line: (not line.published, -max(line.rates)))
     return tuple(found[:_LINES])
+
+
+def _highest(results: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The highest rate at each number of releases, in order."""
+    best: dict[int, Mapping[str, Any]] = {}
+    for result in results:
+        at = result["releases"]
+        if at not in best or result["rate"] > best[at]["rate"]:
+            best[at] = result
+    return [best[at] for at in sorted(best)]
 
 
 def _levels(

@@ -109,7 +109,7 @@ def remains(
         names_unmeasured = listed(words, unmeasured)
         lines.append(words("report.summary.remains_criterion", names=names_unmeasured))
     highest = max(
-        (actor for actor in actors if actor.strongest is not None),
+        (actor for actor in actors if actor.strongest is not None and actor.key != "file"),
         key=_rate,
         default=None,
     )
@@ -187,7 +187,7 @@ def attackers(words: Words, actors: Iterable[ActorView]) -> tuple[str, ...]:
             continue
         lines.append(
             words(
-                "actors.line",
+                "actors.line_rows" if actor.key == "file" else "actors.line",
                 actor=actor.name,
                 rate=found.rate.text,
                 interval=found.interval,

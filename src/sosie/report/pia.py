@@ -12,7 +12,7 @@ from typing import Any
 
 from sosie.account import LEVELS, Account
 from sosie.report.account import LikelihoodView, likelihood, stated
-from sosie.report.actors import ActorView, actors
+from sosie.report.actors import ROWS, ActorView, actors
 from sosie.report.lists import listed
 from sosie.report.metrics import CriterionView, criteria
 from sosie.report.safeguards import Safeguard, safeguards
@@ -213,7 +213,7 @@ def _threats(words: Words, people: Iterable[ActorView]) -> Iterable[str]:
             if found is not None:
                 told = True
                 yield words(
-                    "pia.threat",
+                    "pia.threat_rows" if row.key in ROWS else "pia.threat",
                     actor=actor.name,
                     scenario=row.scenario,
                     rate=found.rate.text,
