@@ -32,7 +32,7 @@ def written(series: pl.Series, most: int = MOST) -> tuple[float | str, ...]:
     return bins.written
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.floats(-1e300, 1e300),
     st.floats(0, 1e300),
@@ -71,7 +71,7 @@ def test_whole_numbers_have_edges_between_them() -> None:
     assert written(pl.Series([5.0, 6.0, None])) == (4.5, 5.5, 6.5)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(-(2**63), 2**64 - 1), st.integers(-(2**63), 2**64 - 1), st.integers(1, 40))
 def test_whole_numbers_of_any_size(one: int, other: int, most: int) -> None:
     low, high = sorted((one, other))
@@ -135,7 +135,7 @@ def test_no_bins_below_a_microsecond_or_beyond_the_calendar() -> None:
     assert bins_of(far, 0.0, 10.0**12, MOST) is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.dates(), st.dates(), st.integers(10, 40))
 def test_any_two_dates(one: dt.date, other: dt.date, most: int) -> None:
     low, high = sorted((one, other))

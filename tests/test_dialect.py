@@ -254,9 +254,9 @@ def test_a_huge_cell() -> None:
 
 
 def test_thousands_of_columns() -> None:
-    names = ",".join(f"c{i}" for i in range(3_000)).encode()
-    row = b",".join(b"1" for _ in range(3_000))
-    assert parse(names + b"\n" + row + b"\n")[0].shape == (1, 3_000)
+    names = ",".join(f"c{i}" for i in range(1_500)).encode()
+    row = b",".join(b"1" for _ in range(1_500))
+    assert parse(names + b"\n" + row + b"\n")[0].shape == (1, 1_500)
 
 
 def test_a_fault_far_down_is_found() -> None:
@@ -297,7 +297,7 @@ cells = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused_in_words(raw: bytes) -> None:
     try:
@@ -307,7 +307,7 @@ def test_any_bytes_are_read_or_refused_in_words(raw: bytes) -> None:
     assert frame.height
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text("ab1,;\t\"\n\r.'é NAe+-", max_size=60))
 def test_what_is_read_is_written_so_that_it_is_read_alike(text: str) -> None:
     try:
@@ -320,7 +320,7 @@ def test_what_is_read_is_written_so_that_it_is_read_alike(text: str) -> None:
     assert_frame_equal(again, frame)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data(), separator=st.sampled_from(",;\t|"), quoting=st.sampled_from([0, 1]))
 def test_what_the_standard_writer_writes_is_read(
     data: st.DataObject, separator: str, quoting: Any

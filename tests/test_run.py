@@ -104,7 +104,7 @@ def test_aligned_and_published_are_the_same_people_in_another_order(
     assert published.sort(published.columns).equals(aligned.sort(published.columns))
 
 
-@pytest.mark.parametrize("name", ["x.parquet", "x.csv", "x"])
+@pytest.mark.parametrize("name", ["x.csv", "x"])
 def test_avatars_have_the_format_of_the_data(tmp_path: Path, name: str) -> None:
     source = tmp_path / ("x.parquet" if name == "x" else name)
     write(table(), source)
@@ -186,6 +186,13 @@ def test_people_who_take_no_part(data: Path, tmp_path: Path) -> None:
     assert done.audit.privacy.distance_to_closest.control is not None
 
 
+def test_the_people_themselves_are_not_set_aside(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="this is the table itself"):
+        run(data, tmp_path / "out", Avatarizer(), holdout=data)
+    with pytest.raises(InputError, match="this is the table itself"):
+        audit_files(data, data, holdout=tmp_path / ".." / tmp_path.name / "people.csv")
+
+
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_report_can_be_made_again(data: Path, tmp_path: Path, language: str) -> None:
     done = run(data, tmp_path / "out", Avatarizer(), language=language)
@@ -216,7 +223,7 @@ def test_notes_are_kept(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- names and places
 
 
-NAMES = ["-x.csv", "é 🩺.csv", "a\nb.csv", "[1]*.csv", "x;y.csv", "x.csv.txt", " .csv", "x" * 250]
+NAMES = ["-x [1]*;.csv", "é 🩺\n.csv", " .csv.txt", "x" * 250]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -285,7 +292,7 @@ def mask() -> Iterator[None]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
-@pytest.mark.parametrize("bits", [0o000, 0o022, 0o027, 0o077])
+@pytest.mark.parametrize("bits", [0o000, 0o027])
 def test_private_is_its_owner_s_only(data: Path, tmp_path: Path, mask: None, bits: int) -> None:
     os.umask(bits)
     done = run(data, tmp_path / "out", Avatarizer())
@@ -306,14 +313,11 @@ def shapes() -> dict[str, tuple[pl.DataFrame, dict[str, Any]]]:
     number, letter = rng.normal(size=ROWS), rng.choice(["x", "y", "z"], ROWS)
     tiny: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         f"{rows} rows": (table(rows).select("dose", "age"), {"k": 2, "numeric": ["dose", "age"]})
-        for rows in (3, 4, 5, 7, 11, 20)
+        for rows in (3, 5, 9, 20)
     }
     return tiny | {
-        "one number": (pl.DataFrame({"a": number}), {}),
-        "one category": (pl.DataFrame({"a": letter}), {}),
+        "one number": (pl.DataFrame({"a": number}), {"components": 9}),
         "one component": (pl.DataFrame({"a": number, "b": letter}), {"components": 1}),
-        "more components than columns": (pl.DataFrame({"a": number}), {"components": 9}),
-        "a constant": (pl.DataFrame({"a": number, "b": ["x"] * ROWS}), {}),
         "a constant number": (pl.DataFrame({"a": number, "b": [1.5] * ROWS}), {"numeric": ["b"]}),
         "nothing": (pl.DataFrame({"a": number, "b": [None] * ROWS}), {}),
         "nearly nothing": (
@@ -351,11 +355,10 @@ def test_any_shape_has_a_report(tmp_path: Path, shape: str) -> None:
     assert read(done.avatars).frame.shape == frame.shape
 
 
-@pytest.mark.slow
-def test_three_hundred_columns(tmp_path: Path) -> None:
+def test_many_columns(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frame = pl.DataFrame(
-        {f"c{i}": rng.normal(size=60) if i % 3 else rng.choice(["x", "y"], 60) for i in range(300)}
+        {f"c{i}": rng.normal(size=60) if i % 3 else rng.choice(["x", "y"], 60) for i in range(100)}
     )
     write(frame, tmp_path / "x.csv")
     done = run(tmp_path / "x.csv", tmp_path / "out", Avatarizer())

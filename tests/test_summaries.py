@@ -223,7 +223,7 @@ def test_what_can_be_told_is_exact() -> None:
     assert counts_behind(told["originals"], 100) == {97}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_no_bin_or_level_holds_fewer_than_k(data: st.DataObject) -> None:
     rows = data.draw(st.integers(3, 60))
@@ -284,7 +284,7 @@ def test_the_projection_counts_people_in_cells_of_k_or_more() -> None:
         else:
             assert counts[i][j] % LEAST == 0
             assert abs(counts[i][j] - inside) <= LEAST / 2
-    assert told["explained"] == pytest.approx(100 * comparison.famd.explained[:2])
+    assert told["explained"] == pytest.approx(100 * comparison.famd.explained[:2], abs=1e-3)
 
 
 def test_the_order_of_the_avatars_shown_says_nothing() -> None:

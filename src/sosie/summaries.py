@@ -56,7 +56,7 @@ def projection(comparison: Comparison, least: int, rng: np.random.Generator) -> 
     rounded = _rounded(counts, least).astype(int)
     return {
         "components": [1, 2],
-        "explained": [100 * float(share) for share in comparison.famd.explained[:2]],
+        "explained": [round(100 * float(share), 3) for share in comparison.famd.explained[:2]],
         "originals": {
             "x_edges": edges[0].tolist(),
             "y_edges": edges[1].tolist(),
