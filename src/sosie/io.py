@@ -111,7 +111,7 @@ def write(
     """
     suffix = path.suffix.lower()
     if suffix in PARQUET:
-        fill: Callable[[IO[bytes]], object] = frame.write_parquet
+        fill: Callable[[IO[bytes]], object] = _repacked(frame).write_parquet
     else:
         known = dialect or Dialect("\t" if suffix in (".tsv", ".tab") else ",")
         fill = partial(write_csv, frame, dialect=known)
@@ -123,6 +123,14 @@ def write(
         # A full disk reaches us so from Parquet; nested columns can't be written as CSV.
         reason = str(error).strip().split("\n")[0].rpartition("error: ")[2]
         raise InputError(f"{shown(path)}: can't be written ({reason})") from error
+
+
+def _repacked(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with categories of its own: older Polars keeps, and writes, those of its source."""
+    import polars as pl
+
+    columns = [c for c in frame if c.dtype == pl.Categorical]
+    return frame.with_columns(c.cast(pl.String).cast(c.dtype) for c in columns)
 
 
 def check_format(path: Path) -> None:
