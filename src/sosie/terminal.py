@@ -33,7 +33,7 @@ __all__ = [
     "say",
     "steps",
     "sweep_table",
-    "told_attacks",
+    "told",
 ]
 
 _STYLES = {
@@ -242,16 +242,16 @@ def kept_table(metric: Metric, language: str = "en") -> None:
     console.print(grid)
 
 
-def told_attacks(
-    told: Mapping[str, Any], language: str, json_: Path | None, page: Path | None
+def told(
+    content: Mapping[str, Any], show: Callable[[], None], json_: Path | None, page: Path | None
 ) -> None:
-    """Print what attacks found, as JSON where that goes to standard output."""
+    """Print results as JSON where that goes to standard output, else as a person reads them."""
     if json_ is not None and str(json_) == "-":
         from sosie.run import as_json
 
-        raw(as_json(told))
+        raw(as_json(content))
         return
-    attack_table(told, language)
+    show()
     for path in (json_, page):
         if path is not None:
             say(f"Wrote    {path}")

@@ -1,20 +1,24 @@
-"""An attack on avatars of a file, and where its results go."""
+"""Attacks on avatars of a file, and where their results go."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from sosie.attack.laboratory import attack
 from sosie.attack.moments import Progress
+from sosie.attack.reproduce import Reproduction, reproduce
 from sosie.attack.results import AttackReport
 from sosie.avatars import Avatarizer
+from sosie.errors import InputError
 from sosie.io import check_apart, read
 from sosie.report import build_attacks
 from sosie.run import write_json, write_text
 
-__all__ = ["attack_file", "written"]
+__all__ = ["attack_file", "fetched", "reproduce_file"]
+
+ACTG175 = 890
+"""Number of the table in the UCI repository."""
 
 
 def attack_file(
@@ -43,27 +47,69 @@ def attack_file(
     InputError
         The file or the options can't be used, or a file can't be written.
     """
-
-    def work(frame: Any) -> AttackReport:
-        return attack(frame, avatarizer, progress=progress, **options)
-
-    return written(data, separator, work, results=results, page=page, language=language)
-
-
-def written(
-    data: Path,
-    separator: str | None,
-    work: Callable[[Any], AttackReport],
-    *,
-    results: Path | None,
-    page: Path | None,
-    language: str,
-) -> AttackReport:
-    """Read a file, work on its table, write what was found."""
     check_apart([data], [results, page])
-    found = work(read(data, separator).frame)
-    if results is not None:
-        write_json(results, found.to_dict())
-    if page is not None:
-        write_text(page, build_attacks(found.to_dict(), data.name, language))
+    found = attack(read(data, separator).frame, avatarizer, progress=progress, **options)
+    _write(found.to_dict(), data.name, results, page, language)
     return found
+
+
+def reproduce_file(
+    data: Path | None,
+    *,
+    seed: int = 1,
+    releases: int = 100,
+    separator: str | None = None,
+    results: Path | None = None,
+    page: Path | None = None,
+    language: str = "en",
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Reproduce the article's table and curve on ACTG 175.
+
+    Parameters
+    ----------
+    data : its file; None fetches it from the UCI repository.
+    seed, releases, progress : see `reproduce`.
+
+    Raises
+    ------
+    InputError
+        The table is another one or can't be had, or a file can't be written.
+    """
+    check_apart([data], [results, page])
+    frame = fetched() if data is None else read(data, separator).frame
+    found = reproduce(frame, seed=seed, releases=releases, progress=progress)
+    _write(found.to_dict(), "ACTG 175", results, page, language)
+    return found
+
+
+def fetched() -> Any:
+    """ACTG 175 from the UCI repository, through the package ``ucimlrepo``.
+
+    Raises
+    ------
+    InputError
+        The package or the network is not there.
+    """
+    try:
+        from ucimlrepo import fetch_ucirepo
+    except ImportError:
+        raise InputError(
+            "--fetch needs the package ucimlrepo (pip install ucimlrepo); or give the file"
+        ) from None
+    try:
+        return fetch_ucirepo(id=ACTG175).data.original
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"ACTG 175 can't be fetched ({error}); give its file instead: UCI repository, table"
+            f" {ACTG175}"
+        ) from error
+
+
+def _write(
+    told: dict[str, Any], name: str, results: Path | None, page: Path | None, language: str
+) -> None:
+    if results is not None:
+        write_json(results, told)
+    if page is not None:
+        write_text(page, build_attacks(told, name, language))

@@ -18,7 +18,7 @@ import click
 
 from sosie._version import __version__
 from sosie.cli.generate import avatarize, demo, run
-from sosie.cli.linkage import attack
+from sosie.cli.linkage import attack, reproduce
 from sosie.cli.measure import audit
 from sosie.cli.options import examples
 from sosie.cli.pages import COMPLETE, completion, report
@@ -56,7 +56,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (demo, run, avatarize, audit, attack, tune, report, completion):
+for command in (demo, run, avatarize, audit, attack, reproduce, tune, report, completion):
     cli.add_command(command)
 
 
