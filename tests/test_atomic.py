@@ -257,6 +257,23 @@ def test_stopped_at_any_step_the_results_are_all_old_or_all_new(
     assert after > 8
 
 
+@pytest.mark.parametrize(
+    "manifest", ['["../x.txt"]', '["/x.txt"]', '[".."]', "[1]", "{}", "not JSON", '["a/b"]']
+)
+def test_a_folder_from_a_stranger_moves_nothing(tmp_path: Path, manifest: str) -> None:
+    out = tmp_path / "out"
+    ready = out / ".sosie-0a1b2c3d.ready"
+    ready.mkdir(parents=True)
+    (ready / ".made").write_text(manifest)
+    (out / "x.txt").write_text("theirs")
+    (tmp_path / "x.txt").write_text("mine")
+    settle(out, NAMES)
+    with pytest.raises(InputError, match="is no folder of ours"), staged(out, NAMES):
+        pass
+    assert (tmp_path / "x.txt").read_text() == "mine"
+    assert (out / "x.txt").read_text() == "theirs"
+
+
 @posix
 def test_a_killed_process_holds_no_claim(tmp_path: Path) -> None:
     code = (

@@ -131,9 +131,24 @@ def _commit(stage: Path, ready: Path, out: Path) -> None:
     stage.rename(ready)
 
 
+def _made(ready: Path) -> list[str]:
+    """What a folder of whole results holds, by its manifest: names, and no paths out of it."""
+    try:
+        made = json.loads((ready / MANIFEST).read_text(encoding="utf-8"))
+    except ValueError:
+        made = None
+    if not isinstance(made, list) or not all(_is_name(name) for name in made):
+        raise FileExistsError(None, f"{ready.name} is no folder of ours; take it away")
+    return made
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and name not in ("", "..") and Path(name).name == name
+
+
 def _finish(ready: Path, out: Path, names: Collection[str]) -> None:
     """Move what is ready to its final names; what is done already is not done again."""
-    made = json.loads((ready / MANIFEST).read_text(encoding="utf-8"))
+    made = _made(ready)
     for name in made:
         if not (ready / name).exists():
             continue
