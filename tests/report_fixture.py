@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sosie.results import Metric
+from sosie.structure import MOST_COLUMNS
 from sosie.tuning import Setting, Trial, Tuning
 
 Json = dict[str, Any]
@@ -220,6 +221,8 @@ def wide(columns: int = 300) -> tuple[Json, Json]:
         for place in range(columns)
     ]
     names = [entry["column"] for entry in wide_run["figures"]["distributions"]]
+    for key, made in (("associations", _associations), ("contributions", _contributions)):
+        wide_run["figures"][key] = made(names[:MOST_COLUMNS])
     wide_run["columns"] = [{"name": name, "kind": "number", "role": "avatar"} for name in names]
     wide_audit["privacy"]["column_direct_match_protection"]["columns"] = [
         {"column": name, "matches": 4, "distinct": 90, "protection": 99.9, "below_target": False}

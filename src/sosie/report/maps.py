@@ -145,7 +145,12 @@ def space(axes: Sequence[str], points: Mapping[str, Sequence[float]]) -> Figure:
             }
         ],
         "layout": {
-            "scene": scene | {"aspectmode": "cube", "dragmode": "turntable"},
+            "scene": scene
+            | {
+                "aspectmode": "cube",
+                "dragmode": "turntable",
+                "camera": {"eye": {"x": 1.55, "y": 1.55, "z": 1.0}},
+            },
             "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
             "height": 520,
         },

@@ -71,11 +71,17 @@
     locales: { [locale.name]: { dictionary: {}, format: locale.format } },
   };
   const drawn = new Set();
+  const deep = () => Boolean(document.createElement("canvas").getContext("webgl"));
 
   const draw = (plot) => {
     if (drawn.has(plot)) return;
     drawn.add(plot);
     const { data, layout } = figures[plot.dataset.figure];
+    if (layout.scene && !deep()) {
+      plot.style.height = "auto";
+      plot.firstElementChild.textContent = holder.dataset.webgl;
+      return;
+    }
     const height = "square" in plot.dataset ? Math.min(layout.height, plot.clientWidth + 60) : layout.height;
     plot.style.height = `${height}px`;
     plot.replaceChildren();
@@ -116,7 +122,7 @@
         const plot = plots.find((other) => other.dataset.figure === button.dataset.save);
         draw(plot);
         const filename = `${document.title} - ${plot.dataset.figure}`.replace(/[^\p{L}\p{N}.-]+/gu, "_");
-        window.Plotly.downloadImage(plot, { format: "svg", filename });
+        if (plot.layout) window.Plotly.downloadImage(plot, { format: "svg", filename });
       });
     }
   };
@@ -132,14 +138,16 @@
     if (!window.Plotly) return;
     for (const plot of plots) {
       draw(plot);
-      window.Plotly.relayout(plot, { width: paper(plot), autosize: false });
+      if (plot.layout) window.Plotly.relayout(plot, { width: paper(plot), autosize: false });
     }
   });
 
   window.addEventListener("afterprint", () => {
     for (const note of opened) note.open = false;
     if (!window.Plotly) return;
-    for (const plot of plots) window.Plotly.relayout(plot, { width: null, autosize: true });
+    for (const plot of plots) {
+      if (plot.layout) window.Plotly.relayout(plot, { width: null, autosize: true });
+    }
   });
 
   inflate().then(watch, fail);
