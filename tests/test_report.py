@@ -587,6 +587,20 @@ def test_the_strongest_at_each_number_of_releases_is_one_line() -> None:
     assert view.curves[0].lines[1].rates[-1] == 95.8
 
 
+def test_other_components_and_candidates_of_the_published_protocol() -> None:
+    words, attack = load("en"), fixture.attack()
+    assert attacks(words, attack).varied == ()
+    last = next(r for r in attack["results"] if r["releases"] == 100)
+    attack["results"] += [last | {"attack_components": 5}, last | {"candidates": 200, "rate": 80.0}]
+    varied = attacks(words, attack).varied
+    assert [(r.components.text, r.candidates.text) for r in varied] == [
+        ("5", "50"),
+        ("12", "50"),
+        ("12", "200"),
+    ]
+    assert words("attack.varied") in Page(build(fixture.run(), fixture.audit(), attack)).text()
+
+
 def test_one_number_of_releases_makes_no_curve() -> None:
     attack = fixture.attack()
     attack["results"] = [result for result in attack["results"] if result["releases"] in {0, 100}]

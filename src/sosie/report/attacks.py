@@ -56,6 +56,8 @@ class AttackView:
     results: tuple[Result, ...]
     curves: tuple[CurveView, ...]
     glossary: tuple[tuple[str, str], ...]
+    varied: tuple[Result, ...]
+    """The published protocol in other components or with other candidates."""
 
 
 def attacks(words: Words, attack: Mapping[str, Any]) -> AttackView:
@@ -67,7 +69,23 @@ def attacks(words: Words, attack: Mapping[str, Any]) -> AttackView:
         results=tuple(_result(words, result) for result in results),
         curves=tuple(_curves(words, keys, results, attack.get("published") or {})),
         glossary=_glossary(words, results),
+        varied=tuple(_result(words, result) for key in keys for result in _varied(key, results)),
     )
+
+
+def _varied(scenario: str, results: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Results of the published protocol at its most releases, where there are several."""
+    mine = [
+        result
+        for result in results
+        if result["scenario"] == scenario
+        and result["estimator"] == "published"
+        and result["rate"] is not None
+    ]
+    most = max((result.get("releases") or 0 for result in mine), default=0)
+    last = [result for result in mine if (result.get("releases") or 0) == most]
+    ranked = sorted(last, key=lambda r: (r.get("candidates") or 0, r.get("attack_components") or 0))
+    return ranked if len(ranked) > 1 else []
 
 
 def _scenario_name(words: Words, key: str) -> str:

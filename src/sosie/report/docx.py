@@ -479,6 +479,7 @@ def _together(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
 
 def _sensitivity(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     view = views["sweep"]
+    _varied(paper, words, views)
     if view is None:
         paper.text(words("tuning.empty"))
         return
@@ -505,6 +506,30 @@ def _sensitivity(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
                 row.result,
             )
             for row in view.rows
+        ],
+    )
+
+
+def _varied(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
+    attack = views["attack"]
+    if attack is None or not attack.varied:
+        paper.text(words("attack.varied_none"))
+        return
+    paper.heading(words("attack.varied"), 2)
+    paper.small(words("attack.varied_note"))
+    keys = ("scenario", "components", "candidates", "releases", "rate", "chance")
+    paper.table(
+        [words(f"attack.{key}") for key in keys],
+        [
+            (
+                result.scenario,
+                result.components.text,
+                result.candidates.text,
+                result.releases.text,
+                f"{result.rate.text} ({result.interval})",
+                result.chance.text,
+            )
+            for result in attack.varied
         ],
     )
 
