@@ -227,7 +227,9 @@ def _tried(job: _Job, setting: Setting) -> Trial:
         ]
     except InputError as error:
         return Trial(setting, {}, str(error))
-    return Trial(setting, {metric.key: _brief(metric) for metric in found})
+    trial = Trial(setting, {metric.key: _brief(metric) for metric in found})
+    # As its file tells it, so that a sweep that goes on is one that never stopped.
+    return Trial.from_dict(trial.to_dict())
 
 
 def _compared(job: _Job, avatarizer: Avatarizer, release: int) -> Comparison:
