@@ -173,7 +173,6 @@ def _scores(ordered: Floats, seen: Floats, half: float) -> tuple[Floats, Floats]
     standard Gaussian.
     """
     from scipy.special import ndtr, ndtri
-    from scipy.stats import norm
 
     size = len(ordered)
     known = np.nan_to_num(seen, nan=float(ordered[0]))
@@ -184,7 +183,7 @@ def _scores(ordered: Floats, seen: Floats, half: float) -> tuple[Floats, Floats]
     mass = ndtr(below) - ndtr(above)
     narrow = mass < 1e-3
     safe = np.where(narrow, 1.0, mass)
-    edges = norm.pdf(above), norm.pdf(below)
+    edges = [np.exp(-0.5 * np.square(end)) / np.sqrt(2 * np.pi) for end in (above, below)]
     finite = np.nan_to_num(above, neginf=0.0), np.nan_to_num(below, posinf=0.0)
     mean = (edges[0] - edges[1]) / safe
     variance = 1 + (finite[0] * edges[0] - finite[1] * edges[1]) / safe - np.square(mean)

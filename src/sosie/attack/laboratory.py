@@ -31,7 +31,7 @@ SWEEP = (5, 10, 15)
 PUBLISHED_COMPONENTS = 12
 """Components in which the published protocol reproduces the article (with drawn categories)."""
 
-MOST_TARGETS = 20_000
+MOST_TARGETS = 10_000
 """Of more targets than this, so many are drawn at random: the interval is narrow enough."""
 
 AIDED = ("published", "pooled", "nearest-mean", "diagonal")
@@ -151,7 +151,7 @@ def attack(
     shrinkage : of ``pooled``, in 0..1. None: what does best.
     curve : also at 2, 3, 5, 10, 20, 35, 50, 100 releases, up to `releases`.
     repeats : run so many times, each on releases of its own, to show the spread.
-    targets : attack at most so many, drawn at random. None: all, or 20,000 of more.
+    targets : attack at most so many, drawn at random. None: all, or 10,000 of more.
     law : the Avatarizer that he believes made the releases, where `generator` is none.
     roles : how columns are read, where `generator` does not say.
     seed : of the attacker's own coin tosses; not of any avatars, and not secret.
@@ -324,7 +324,7 @@ class _Laboratory:
             yield from self._published(arena)
         if order.aided == ("published",):
             return
-        attackers = family(order.aided, order.components, most, order.shrinkage)
+        attackers = family(order.aided, order.components, most, order.shrinkage, arena.people)
         if len(attackers) == 1 and order.decision:
             yield self._plain(arena, replace(attackers[0], decision=order.decision))
             return

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,9 +28,10 @@ __all__ = ["CELLS", "Cloud", "Expansion", "Moments", "Progress", "accumulate", "
 CELLS = 8_000_000
 """Numbers that a temporary array may hold."""
 
-MEMORY = 400_000_000
+MEMORY = 250_000_000
 """Bytes that the covariances of all people may take."""
 
+T = TypeVar("T")
 Progress = Callable[[int, int, str], None]
 
 
@@ -165,43 +165,57 @@ class Cloud:
     famd: FAMD
     means: Floats
     covariances: Floats
-    _firsts: dict[int, Cloud] = field(default_factory=dict, repr=False, compare=False)
+    _kept: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def components(self) -> int:
         """Dimensions of the latent space, d."""
         return int(self.means.shape[1])
 
-    @cached_property
+    @property
     def whitened(self) -> Whitened:
         """Covariances seen from where the mean within-person covariance is the identity.
 
         There, drawing a covariance towards the mean one only moves its eigenvalues, so
         one decomposition serves every amount of shrinkage.
         """
-        values, vectors = np.linalg.eigh(self.covariances.mean(axis=0))
-        # A direction in which nobody's avatars vary tells people apart: it is kept, floored.
-        floor = 1e-6 * values[-1] if values[-1] > 0 else 1.0
-        root = vectors / np.sqrt(np.maximum(values, floor))
-        return Whitened(root, *eigh(root.T @ (self.covariances @ root)))
 
-    @cached_property
+        def make() -> Whitened:
+            values, vectors = np.linalg.eigh(self.covariances.mean(axis=0))
+            # A direction in which nobody's avatars vary tells people apart: kept, floored.
+            floor = 1e-6 * values[-1] if values[-1] > 0 else 1.0
+            root = vectors / np.sqrt(np.maximum(values, floor))
+            return Whitened(root, *eigh(root.T @ (self.covariances @ root)))
+
+        return self._once("whitened", make)
+
+    @property
     def spectrum(self) -> tuple[Floats, Floats]:
         """Eigenvalues ``(n, d)``, rising, and eigenvectors ``(n, d, d)`` of the covariances."""
-        return eigh(self.covariances)
+        return self._once("spectrum", lambda: eigh(self.covariances))
 
     def first(self, components: int) -> Cloud:
         """The same with fewer components."""
         if components >= self.components:
             return self
-        if components not in self._firsts:
-            self._firsts[components] = Cloud(
+        return self._once(
+            components,
+            lambda: Cloud(
                 self.releases,
                 self.famd.first(components),
                 np.ascontiguousarray(self.means[:, :components]),
                 np.ascontiguousarray(self.covariances[:, :components, :components]),
-            )
-        return self._firsts[components]
+            ),
+        )
+
+    def _once(self, name: object, make: Callable[[], T]) -> T:
+        """Compute once, where keeping it takes little memory."""
+        if self.covariances.nbytes > MEMORY // 4:
+            return make()
+        if name not in self._kept:
+            self._kept[name] = make()
+        found: T = self._kept[name]
+        return found
 
 
 def accumulate(
@@ -255,8 +269,10 @@ def accumulate(
         tell(counts[-1] + done)
 
     for moments in _each(source, counts, order, start, store, tell_second, famd, None):
-        scatter = moments.scatter / (moments.count - 1)
-        yield Cloud(moments.count, famd, moments.mean.copy(), scatter)
+        # The last time nothing is added any more, and nothing is copied.
+        into = moments.scatter if moments.count == counts[-1] else None
+        covariances = np.divide(moments.scatter, moments.count - 1, out=into)
+        yield Cloud(moments.count, famd, moments.mean.copy(), covariances)
 
 
 def _each(

@@ -26,6 +26,9 @@ SHRINKAGES = (0.02, 0.1, 1.0)
 JUDGES = 300
 """Targets that the first round looks at; everyone decides among the nearest candidates there."""
 
+MANY = 50_000
+"""People above which each decomposition takes long, and fewer attackers are tried."""
+
 MOST_PEOPLE = decisions.BLOCK
 """With more people, the second round (everyone a candidate; one-to-one) is left out."""
 
@@ -71,7 +74,11 @@ class Chosen:
 
 
 def family(
-    estimators: Sequence[str], components: int | None, most: int, shrinkage: float | None = None
+    estimators: Sequence[str],
+    components: int | None,
+    most: int,
+    shrinkage: float | None = None,
+    people: int = 0,
 ) -> tuple[Attacker, ...]:
     """Attackers that differ in components and shrinkage.
 
@@ -81,8 +88,10 @@ def family(
     components : the only number of components to try, or None for several.
     most : components that the latent space has.
     shrinkage : the only amount to try, or None for several.
+    people : how many there are; with very many, only the most components are tried.
     """
-    some = (components,) if components else tuple(sorted({min(d, most) for d in (5, 12, most)}))
+    several = {min(d, most) for d in (5, 12, most)} if people <= MANY else {most}
+    some = (components,) if components else tuple(sorted(several))
     amounts = SHRINKAGES if shrinkage is None else (shrinkage,)
     made: dict[str, tuple[Estimator, ...]] = {
         "published": (Published(),),

@@ -24,7 +24,7 @@ __all__ = ["UNAIDED", "Unaided", "unaided"]
 UNAIDED = ("analytic", "geometry", "combined", "bayes")
 """Estimators from knowledge of the generator; ``bayes`` is for smoothed avatars only."""
 
-MOST_PAIRS = 400_000_000
+MOST_PAIRS = 100_000_000
 """Pairs of target and person that are compared; in larger tables fewer targets are attacked."""
 
 LEAST_TARGETS = 500
