@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,18 @@ def test_everything_that_is_stated_is_kept(tmp_path: Path) -> None:
     assert account.severity.level == "limited"
     assert account.residual_risk == "<script>alert(1)</script>"
     assert Account.of(account.to_dict(), "audit.json") == account
+
+
+def test_the_examples_of_the_guide_can_be_used(tmp_path: Path) -> None:
+    guide = Path(__file__).parent.parent / "docs" / "context.md"
+    facts, statements = re.findall(r"```toml\n(.*?)```", guide.read_text("utf-8"), re.DOTALL)
+    path = tmp_path / "context.toml"
+    path.write_text(facts, encoding="utf-8")
+    assert Context.of(file=path).target("membership", 0.6) == 0.55
+    account = read(tmp_path, statements)
+    assert set(account.holders) == set(HOLDERS)
+    assert account.likelihood is not None
+    assert account.severity is not None
 
 
 def test_nothing_stated_adds_nothing() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sosie.cli import status_of
 from sosie.context import Context
 from sosie.errors import InputError
 from sosie.results import Metric
@@ -300,3 +301,60 @@ def test_a_folder_that_can_not_be_written(people: pl.DataFrame, tmp_path: Path) 
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="file"):
         tune(people, ks=(3,), methods=("smoothed",), folder=tmp_path / "file" / "below")
+
+
+# ---------------------------------------------------------------------------------- command line
+
+
+@pytest.fixture
+def table(people: pl.DataFrame, tmp_path: Path) -> str:
+    path = tmp_path / "people.csv"
+    people.write_csv(path)
+    return str(path)
+
+
+def test_the_command_names_the_cheapest(
+    table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "settings.html"
+    command = ["tune", table, "--k", "3,9", "--method", "smoothed", "--lang", "fr"]
+    goals = ["--target", "hidden_rate=none", "--target", "local_cloaking=none"]
+    assert status_of([*command, *goals, "--html", str(page)]) == 0
+    told = capsys.readouterr().out
+    assert "Le réglage le moins coûteux" in told
+    assert "lissée" in told
+    assert '<html lang="fr">' in page.read_text()
+
+
+def test_the_command_writes_json_and_nothing_else(
+    table: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    folder = tmp_path / "state"
+    command = ["tune", table, "--k", "3", "--method", "smoothed", "--resume", str(folder)]
+    assert status_of([*command, "--json", "-"]) == 0
+    told = json.loads(capfdbinary.readouterr().out)
+    assert told == json.loads((folder / FILE).read_text())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--k", "few"],
+        ["--k", ","],
+        ["--k", "0"],
+        ["--method", "best"],
+        ["--components", "x"],
+        ["--target", "hidden_rate"],
+        ["--target", "hiden_rate=3"],
+        ["--releases", "0"],
+        ["--drop", "nowhere"],
+        ["--context", "nowhere.toml"],
+    ],
+)
+def test_wrong_options_are_one_line(
+    table: str, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status_of(["tune", table, *options]) == 2
+    told = capsys.readouterr()
+    assert told.err.count("\n") == 1
+    assert told.out == ""
