@@ -19,10 +19,24 @@ def test_every_public_name_is_there_and_documented() -> None:
 def test_no_module_hides_a_public_name() -> None:
     """Importing a module sets its name in the package, over a function of that name."""
     modules = {module.name for module in pkgutil.iter_modules(sosie.__path__)}
-    assert not modules & {*sosie.__all__}
+    assert modules & {*sosie.__all__} == {"attack"}
+    assert callable(sosie.attack)
 
 
 def test_importing_sosie_loads_none_of_the_heavy_libraries() -> None:
     heavy = "{'scipy', 'polars', 'plotly', 'pandas', 'pyarrow', 'rich'}"
     code = f"import sys, sosie; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_attack_can_be_called_whatever_was_imported_before() -> None:
+    import polars as pl
+
+    import sosie.attack.laboratory
+
+    people = pl.DataFrame({"a": [i % 41 for i in range(80)], "b": [i % 7 for i in range(80)]})
+    found = sosie.attack(
+        people, sosie.Avatarizer(seed=1), scenario="v1", estimator="published", releases=5
+    )
+    assert found.to_dict()["schema"] == "sosie/attack/1"
+    assert sosie.attack.laboratory.attack is sosie.attack.attack

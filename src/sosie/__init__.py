@@ -17,6 +17,8 @@ from sosie._version import __version__
 from sosie.errors import InputError, SosieError, SosieWarning
 
 if TYPE_CHECKING:
+    from sosie.attack.laboratory import attack
+    from sosie.attack.reproduce import reproduce
     from sosie.avatars import Avatarizer
     from sosie.comparison import Comparison
     from sosie.context import Context
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from sosie.utility.projection import hellinger_projection
 
 _NAMES = {
+    "attack": ("reproduce",),
     "avatars": ("Avatarizer",),
     "comparison": ("Comparison",),
     "context": ("Context",),
@@ -88,6 +91,7 @@ __all__ = [
     "Table",
     "__version__",
     "association_difference",
+    "attack",
     "audit",
     "categorical_hidden_rate",
     "closest_distances_ratio",
@@ -104,12 +108,15 @@ __all__ = [
     "membership",
     "predictive_ratio",
     "rare_values",
+    "reproduce",
     "row_direct_match_protection",
     "what_if_kept",
 ]
 
 
 def __getattr__(name: str) -> object:
+    if name == "attack":  # a module that can be called: importing it would hide a function
+        return import_module("sosie.attack")
     if name in _HOME:
         return getattr(import_module(f"sosie.{_HOME[name]}"), name)
     raise AttributeError(f"module 'sosie' has no attribute {name!r}")

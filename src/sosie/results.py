@@ -270,7 +270,7 @@ def json_name(name: Hashable) -> str | int:
 
 
 def _plain(value: Any) -> Any:
-    """Python's own types; None for what is not a number."""
+    """Python's own types, floats to five digits; None for what is not a number."""
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, np.ndarray):
@@ -282,5 +282,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, int | np.integer):
         return int(value)
     if isinstance(value, float | np.floating):
-        return float(value) if math.isfinite(value) else None
+        # Five digits tell all that a figure means; sixteen would tell one person's distance.
+        return float(f"{value:.5g}") if math.isfinite(value) else None
     return value

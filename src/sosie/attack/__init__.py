@@ -4,6 +4,10 @@
 (`Releases`), or any generator with ``fit`` and ``release``.
 """
 
+import sys
+from types import ModuleType
+from typing import Any
+
 from sosie.attack.laboratory import attack
 from sosie.attack.reproduce import Reproduction, reproduce
 from sosie.attack.results import AttackReport, AttackResult
@@ -18,3 +22,13 @@ __all__ = [
     "attack",
     "reproduce",
 ]
+
+
+class _Callable(ModuleType):
+    """``sosie.attack(...)`` is `attack`, and ``sosie.attack.laboratory`` its module."""
+
+    def __call__(self, data: Any, generator: Generator, **options: Any) -> AttackReport:
+        return attack(data, generator, **options)
+
+
+sys.modules[__name__].__class__ = _Callable
