@@ -114,7 +114,7 @@ def test_without_attack_sweep_or_context() -> None:
 
 
 def test_the_numbers_of_distributions_drawn_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sosie.report.docx._MOST_DISTRIBUTIONS", 1)
+    monkeypatch.setitem(build_docx.__globals__, "_MOST_DISTRIBUTIONS", 1)
     made = build_docx(small(fixture.run()), fixture.audit())
     assert load("en")("report.docx.figures", n=1) in texts(docx.Document(io.BytesIO(made)))
 

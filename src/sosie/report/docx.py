@@ -26,6 +26,8 @@ _INCH = 96
 _INK, _SOFT, _WASH = "12405F", "52616D", "EEF2F5"
 _MOST_DISTRIBUTIONS = 60
 _MOST_ROWS = 60
+_MOST_USUAL = 8
+"""Columns beyond which a table is set in smaller type."""
 
 
 def build_docx(
@@ -157,6 +159,9 @@ class _Paper:
 
         table: Any = self.document.add_table(rows=1, cols=len(headings), style="Table Grid")
         table.autofit = False
+        margins = "".join(f'<w:{side} w:w="60" w:type="dxa"/>' for side in ("left", "right"))
+        table._tbl.tblPr.append(parse_xml(f"<w:tblCellMar {nsdecls('w')}>{margins}</w:tblCellMar>"))
+        size = 8.0 if len(headings) <= _MOST_USUAL else 6.5
         shown = [list(headings), *(list(row) for row in rows[:most])]
         widths = _widths(shown)
         for column, width in zip(table.columns, widths, strict=True):
@@ -165,7 +170,7 @@ class _Paper:
             cells = table.rows[0].cells if place == 0 else table.add_row().cells
             for cell, text, width in zip(cells, row, widths, strict=True):
                 cell.width = Inches(width)
-                _fill(cell, text, bold=place == 0)
+                _fill(cell, text, bold=place == 0, size=size)
                 if place == 0:
                     shade = parse_xml(f'<w:shd {nsdecls("w")} w:val="clear" w:fill="{_WASH}"/>')
                     cell._tc.get_or_add_tcPr().append(shade)
@@ -215,7 +220,9 @@ class _Paper:
         return stream.getvalue()
 
 
-def _fill(cell: Any, text: str, *, bold: bool = False, new: bool = False) -> None:
+def _fill(
+    cell: Any, text: str, *, bold: bool = False, new: bool = False, size: float = 8.0
+) -> None:
     """Small text in a cell; numbers are set to the right."""
     from docx.enum.text import WD_ALIGN_PARAGRAPH
     from docx.shared import Pt
@@ -223,7 +230,7 @@ def _fill(cell: Any, text: str, *, bold: bool = False, new: bool = False) -> Non
     paragraph = cell.add_paragraph() if new else cell.paragraphs[0]
     paragraph.paragraph_format.space_after = Pt(0)
     run = paragraph.add_run(_plain(text))
-    run.font.size, run.bold = Pt(8), bold
+    run.font.size, run.bold = Pt(size), bold
     if not bold and re.fullmatch(r"[−–\d.,  \u00a0\u202f%]+", text.partition("\n")[0]):
         paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
 
@@ -232,13 +239,13 @@ def _widths(rows: Sequence[Sequence[str]], total: float = 6.69) -> list[float]:
     """Widths of columns in inches: more for longer texts, enough for the longest word.
 
     >>> _widths([["a", "b"], ["a longer text", "1"]], total=4.0)
-    [2.67, 1.33]
+    [2.84, 1.16]
     """
     shares = []
     for column in zip(*rows, strict=True):
         longest = max(max((len(line) for line in text.split("\n")), default=0) for text in column)
         word = max(max((len(word) for word in text.split()), default=0) for text in column)
-        shares.append(max(min(longest, 36) ** 0.7, min(word, 30) * 0.8, 3.0))
+        shares.append(max(min(longest, 36) ** 0.7, min(word, 30) * 0.75) + 2.5)  # room for edges
     return [round(total * share / sum(shares), 2) for share in shares]
 
 
@@ -312,7 +319,7 @@ def _actors(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     paper.heading(words("actors.readings"), 2)
     for actor in views["actors"]:
         stated = actor.stated or words("actors.to_complete")
-        who = words("format.colon", label=words("actors.stated"), value=stated)
+        who = words("format.colon", label=words("actors.stated"), value=stated).rstrip(".") + "."
         readings = [row.reading for row in actor.rows if row.reading]
         paper.pairs([(actor.name, " ".join([actor.holds, who, *readings]))])
     paper.small(words("attack.thresholds"))
