@@ -662,8 +662,9 @@ def test_a_sweep_in_the_folder_is_shown(folder: Path) -> None:
     assert "is k = 10, smoothed." in Page(build(*found)).text()
 
 
-def test_a_sweep_of_another_table(folder: Path) -> None:
-    (folder / "tune.json").write_text(json.dumps(fixture.tune() | {"rows": 7}))
+@pytest.mark.parametrize("changes", [{"rows": 7}, {"columns": 7}])
+def test_a_sweep_of_another_table(folder: Path, changes: dict[str, int]) -> None:
+    (folder / "tune.json").write_text(json.dumps(fixture.tune() | changes))
     assert "tune.json" in fault(folder)
 
 

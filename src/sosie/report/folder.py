@@ -80,10 +80,14 @@ def read_folder(folder: Path | str) -> RunFolder:
         attack=_read_any(folder / "attack.json", "attack"),
         tune=_read_any(folder / "tune.json", "tune"),
     )
-    if found.tune is not None and found.tune["rows"] != found.run["data"]["rows"]:
+    swept = found.tune
+    if swept is not None and (
+        swept["rows"] != found.run["data"]["rows"]
+        or swept["columns"] != found.audit.get("columns", swept["columns"])
+    ):
         raise InputError(
-            f"{folder / 'tune.json'}: a sweep of another table ({found.tune['rows']} rows, the run"
-            f" has {found.run['data']['rows']}); remove it or run sosie tune again"
+            f"{folder / 'tune.json'}: a sweep of another table ({swept['rows']} rows,"
+            f" {swept['columns']} columns); remove it or run sosie tune again"
         )
     return found
 
