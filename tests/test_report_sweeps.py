@@ -31,8 +31,13 @@ def test_the_cheapest_is_named_with_its_rate_and_chance(told: fixture.Json) -> N
         "The cheapest setting that meets every target of protection is k = 10, smoothed. "
         "Highest rate of an attacker: 9.0% (chance: 0.05%). Utility lost: 0.25."
     )
-    assert view.readings[1].startswith("What the targets cost, compared with the setting that")
-    assert "Hellinger 0.02 → 0.025" in view.readings[1]
+    assert view.readings[1].startswith("These lose about as little")
+    assert (
+        ": k = 20, smoothed. Of all of them, k = 20, smoothed leaves attackers least: 5.9%"
+        in (view.readings[1])
+    )
+    assert view.readings[2].startswith("What the targets cost, compared with the setting that")
+    assert "Hellinger 0.02 → 0.025" in view.readings[2]
     assert [row.chosen for row in view.rows].count(True) == 1
     assert view.advice == ()
 
@@ -58,7 +63,7 @@ def test_where_none_meets_the_targets_it_says_what_would_help(told: fixture.Json
 def test_no_cost_where_the_best_meets_all(told: fixture.Json) -> None:
     words = load("en")
     view = sweep(words, rejudged(told, hidden_rate=None))
-    assert view.readings[1] == words("tuning.cost_nothing")
+    assert view.readings[-1] == words("tuning.cost_nothing")
 
 
 def test_a_half_done_sweep_says_so(told: fixture.Json) -> None:

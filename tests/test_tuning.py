@@ -110,6 +110,14 @@ def test_the_cheapest_that_meets_the_targets_and_what_they_cost() -> None:
     assert found.cost["loss"] == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize(("moved", "alike"), [(0.0349, True), (0.0351, False)])
+def test_settings_that_lose_about_as_little_are_told(moved: float, alike: bool) -> None:
+    cheapest, other = trial(8, 91.0, 0.03), trial(20, 95.0, moved)
+    found = tuning(trial(3, 70.0, 0.0), cheapest, other)
+    assert found.cheapest == cheapest
+    assert found.alike == ((other, cheapest) if alike else (cheapest,))
+
+
 @pytest.mark.parametrize(("hidden", "meets"), [(89.999, False), (90.0, True), (90.001, True)])
 def test_a_target_is_met_at_its_value(hidden: float, meets: bool) -> None:
     assert trial(5, hidden, 0.1).meets is meets

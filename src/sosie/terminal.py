@@ -204,7 +204,7 @@ def sweep_table(told: Mapping[str, Any], language: str = "en") -> None:
 
     words = load(language)
     view = sweep(words, told)
-    grid = Grid(box=None, pad_edge=False)
+    grid = Grid(box=None, pad_edge=False, collapse_padding=True)
     grid.add_column(words("tuning.k"), justify="right", no_wrap=True)
     grid.add_column(words("tuning.method"), no_wrap=True)
     if view.several:

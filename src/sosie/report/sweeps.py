@@ -9,7 +9,7 @@ from typing import Any
 from sosie.report.figures import Figure
 from sosie.report.frontier import SweepPoint, frontier, panels
 from sosie.report.lists import Cell, listed
-from sosie.tuning.results import STRONGEST, Trial, Tuning
+from sosie.tuning.results import CHANCE, STRONGEST, Trial, Tuning
 from sosie.words import Words
 from sosie.words.readings import advice
 
@@ -128,6 +128,16 @@ def _readings(words: Words, tuning: Tuning, several: bool) -> Iterable[str]:
             chance=words.value(_chance(tuning, best), "%"),
             loss=words.value(best.loss),
         )
+        if len(tuning.alike) > 1:
+            safest, others = tuning.alike[0], [t for t in tuning.alike if t != best]
+            yield words(
+                "tuning.alike",
+                names=listed(words, (named(words, t, several) for t in others), most=4),
+                allowed=words.value(CHANCE),
+                setting=named(words, safest, several),
+                risk=words.value(safest.risk, "%"),
+                chance=words.value(_chance(tuning, safest), "%"),
+            )
         if tuning.unbound is None or tuning.unbound == best:
             yield words("tuning.cost_nothing")
         else:

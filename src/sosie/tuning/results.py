@@ -28,6 +28,9 @@ ALLOWED: Mapping[str, float] = {
 }
 """What counts as one unit of loss: the usual targets, and ten points of predictive ratio."""
 
+CHANCE = 0.05
+"""Losses that differ by less may differ by chance: releases of one setting do."""
+
 SCHEMA = "sosie/tune/1"
 
 
@@ -193,6 +196,15 @@ class Tuning:
         return _least_loss(trial for trial in self.trials if trial.meets)
 
     @cached_property
+    def alike(self) -> tuple[Trial, ...]:
+        """All that meet every target and lose about as little as the cheapest, safest first."""
+        if self.cheapest is None:
+            return ()
+        most = (self.cheapest.loss or 0.0) + CHANCE
+        near = [t for t in self.trials if t.meets and t.loss is not None and t.loss <= most]
+        return tuple(sorted(near, key=lambda trial: (trial.risk or 0.0, trial.loss or 0.0)))
+
+    @cached_property
     def unbound(self) -> Trial | None:
         """The one that loses least, targets or not: what the targets cost is measured from it."""
         return _least_loss(self.trials)
@@ -232,6 +244,7 @@ class Tuning:
                 trial.to_dict() | {"frontier": trial in self.frontier} for trial in self.trials
             ],
             "cheapest": _named(self.cheapest),
+            "alike": [_named(trial) for trial in self.alike],
             "unbound": _named(self.unbound),
             "nearest": _named(self.nearest),
             "cost": self.cost,
