@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -106,6 +107,9 @@ def tune(
     DATA is a CSV or Parquet file, one row a person. Each setting is used to make avatars,
     which are measured and attacked. The cheapest setting that meets the targets is named.
     """
+    # The matrices are small: threads of BLAS would mostly wait for each other (numpy is not
+    # loaded yet, and the kd-tree has threads of its own).
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from sosie import terminal
     from sosie.context import Context
     from sosie.run import as_json
