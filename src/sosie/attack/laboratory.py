@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal
 
 from sosie.attack.decisions import Decision
 from sosie.attack.moments import Progress
-from sosie.attack.profile import hidden_rate_complement, partial
+from sosie.attack.profile import hidden_rate_complement, partial, related
 from sosie.attack.results import AttackReport, AttackResult
 from sosie.attack.scenarios import V1, V2, Arena, Cast, Insert, Nearest, Scenario, Setup
 from sosie.attack.sources import AvatarSource, Generator, Source, source_of
@@ -249,7 +249,6 @@ class _Laboratory:
     law: Avatarizer | None
     order: _Order
     setup: Setup
-    notes: list[str] = field(default_factory=list)
 
     def report(self, names: Sequence[str]) -> AttackReport:
         """Everything that was asked for."""
@@ -261,13 +260,19 @@ class _Laboratory:
         }
         own = self.source.originals
         target = self.source.draw(self.setup.target)
+        results = [f.result for all_found in found.values() for f in all_found]
+        if not related(own, target, self.setup.seed):
+            reason = (
+                "rows are no closer to their own person than to anyone: not aligned, or unrelated"
+            )
+            results = [r if r.reason else replace(r, reason=reason) for r in results]
         return AttackReport(
             rows=len(own),
             parameters=self.source.parameters,
-            results=tuple(f.result for all_found in found.values() for f in all_found),
+            results=tuple(results),
             strongest=strongest,
             hidden_rate_complement=hidden_rate_complement(own, target, self._own_components()),
-            notes=(*self._notes(), *self.notes),
+            notes=tuple(self._notes()),
         )
 
     def _own_components(self) -> int:

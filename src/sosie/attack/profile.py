@@ -18,7 +18,7 @@ from sosie.famd import FAMD
 from sosie.neighbours import NeighbourIndex
 from sosie.table import Table
 
-__all__ = ["hidden_rate_complement", "partial"]
+__all__ = ["hidden_rate_complement", "partial", "related"]
 
 SUBSETS = 10
 """Random sets of known columns for each number of them."""
@@ -45,6 +45,20 @@ def hidden_rate_complement(originals: Table, avatars: Table, components: int) ->
     hit = np.flatnonzero(own <= nearest * (1 + 1e-12))
     ties = index.count_within(people[hit], own[hit] * (1 + 1e-12))
     return Rate.of(float((1 / np.maximum(ties, 1)).sum()), len(people))
+
+
+def related(originals: Table, avatars: Table, seed: int) -> bool:
+    """Whether rows are closer to their own person than to others (two standard errors).
+
+    False for a generator that keeps nothing of a person, and for releases in another order:
+    the two can't be told apart from outside.
+    """
+    famd = FAMD.fit(originals, None)
+    people, points = famd.transform(originals), famd.transform(avatars)
+    other = points[np.random.default_rng(seed).permutation(len(points))]
+    gain = np.square(people - other).sum(axis=1) - np.square(people - points).sum(axis=1)
+    error = gain.std() / np.sqrt(len(gain))
+    return bool(gain.mean() > 2 * error)
 
 
 def partial(source: Source, setup: Setup, components: int) -> Iterator[AttackResult]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,10 +35,12 @@ class Store:
     ----------
     folder : made if need be, with owner-only permissions.
     key : digest of the data and the parameters (see `Store.of`).
+    pause : seconds between two saves.
     """
 
     folder: Path
     key: str
+    pause: float = PAUSE
     _saved: float = 0.0
 
     @classmethod
@@ -55,14 +58,14 @@ class Store:
         if not path.exists():
             return None
         try:
-            with np.load(path, allow_pickle=False) as saved:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
                 return dict(saved)
-        except (OSError, ValueError, EOFError, KeyError):
+        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
             return None
 
     def save(self, name: str, arrays: Mapping[str, Any], *, soon: bool = True) -> None:
         """Write under a name; with `soon`, only where the last save is a while ago."""
-        if soon and time.monotonic() - self._saved < PAUSE:
+        if soon and time.monotonic() - self._saved < self.pause:
             return
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._path(name)
