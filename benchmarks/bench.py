@@ -80,9 +80,7 @@ def peak() -> float:
 
 def start() -> Figures:
     def fresh(*arguments: str) -> Callable[[], object]:
-        return lambda: subprocess.run(
-            [sys.executable, *arguments], check=True, capture_output=True
-        )
+        return lambda: subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
 
     return {
         "import": best(fresh("-c", "import sosie"), 7),

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 from rich.console import Console
 from rich.table import Table
-from tables import jittered  # type: ignore[import-not-found]  # this folder is no package
+from tables import jittered
 
 HERE = Path(__file__).resolve()
 Figures = dict[str, Any]

@@ -34,7 +34,7 @@ def tables(folder: Path, rows: int) -> tuple[Path, Path, Path]:
 
 
 def make_tables(folder: Path) -> None:
-    from metrics import aligned, fifteen  # type: ignore[import-not-found]
+    from metrics import aligned, fifteen
 
     for rows, held in ((500, 500), (2_000, 2_000), (10_000, 10_000), (30_000, 10_000)):
         frame = fifteen(rows)

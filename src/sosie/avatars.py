@@ -205,8 +205,9 @@ class Avatarizer:
         if suspects := table.identifiers():
             name, plural = suspects[0], "s" * (len(suspects) > 1)
             raise InputError(
-                f"column{plural} {quoted(suspects)} look{'' if plural else 's'} like an identifier:"
-                f" leave it out (--drop {name}), replace it by a fresh surrogate (--id {name}), or, if it is"
+                f"column{plural} {quoted(suspects)} look{'' if plural else 's'}"
+                f" like an identifier: leave it out (--drop {name}), replace it by a fresh"
+                f" surrogate (--id {name}), or, if it is"
                 f" really meant, keep it as it is (--keep {name}), average it (--numeric {name})"
                 f" or, where it holds dates, say so (--date {name})"
             )
