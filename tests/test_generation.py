@@ -377,13 +377,13 @@ def test_smoothing_gives_back_the_spread_and_keeps_associations() -> None:
 
 
 def test_a_smoothed_score_is_the_mean_plus_the_spread_that_averaging_took() -> None:
-    """``z = sum w_j z_j + sqrt(1 - sum w_j^2) e``, then back by the order statistics."""
+    """``z = sum w_j z_j + sqrt(max(1 - sum w_j^2, 1/4)) e``, then back by the order statistics."""
     table = pl.DataFrame(gaussian(300), schema=list("abc"))
     avatarizer = Avatarizer(k=5, seed=8).fit(table)
     mixture = avatarizer.fitted.mixture
     weights, noise = by_hand(mixture, 8, 3), draws_of(mixture, 8, 3, 1).noise
     assert noise is not None
-    spread = np.sqrt(1 - np.square(weights).sum(axis=1))
+    spread = np.sqrt(np.maximum(1 - np.square(weights).sum(axis=1), 0.25))
     made = avatarizer.draw(3)
     for i, name in enumerate("abc"):
         values = table[name].to_numpy()

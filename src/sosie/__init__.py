@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from sosie.results import Audit, Metric
     from sosie.table import Roles, Table
+    from sosie.tuning import tune
     from sosie.utility.associations import association_difference
     from sosie.utility.distributions import hellinger_mean
     from sosie.utility.prediction import predictive_ratio
@@ -70,6 +71,7 @@ _NAMES = {
     ),
     "results": ("Audit", "Metric"),
     "table": ("Roles", "Table"),
+    "tuning": ("tune",),
     "utility.associations": ("association_difference",),
     "utility.distributions": ("hellinger_mean",),
     "utility.prediction": ("predictive_ratio",),
@@ -110,6 +112,7 @@ __all__ = [
     "rare_values",
     "reproduce",
     "row_direct_match_protection",
+    "tune",
     "what_if_kept",
 ]
 

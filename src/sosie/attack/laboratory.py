@@ -178,7 +178,7 @@ def attack(
     Examples
     --------
     >>> import polars as pl
-    >>> people = pl.DataFrame({"a": [i * 37 % 101 for i in range(80)], "b": list(range(80))})
+    >>> people = pl.DataFrame({"a": [i * 37 % 41 for i in range(80)], "b": list(range(80))})
     >>> avatarizer = Avatarizer(k=5, seed=1, numeric=["b"])
     >>> report = attack(people, avatarizer, estimator="published", releases=10)
     >>> [(result.scenario, result.releases, result.targets) for result in report.results]
