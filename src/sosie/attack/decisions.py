@@ -31,6 +31,9 @@ __all__ = [
 
 Decision = Literal["likelihood", "likelihood-all", "one-to-one", "row"]
 
+CERTAIN = 1e12
+"""What an infinite log-likelihood counts in an assignment."""
+
 BLOCK = 4_000
 """Targets that are assigned one-to-one together; more are assigned within blocks."""
 
@@ -171,7 +174,7 @@ def assigned(scores: Floats, truth: Ints) -> Verdict:
     """
     from scipy.optimize import linear_sum_assignment
 
-    bounded = np.clip(scores, -1e12, 1e12)
+    bounded = np.clip(scores, -CERTAIN, CERTAIN)
     rows, columns = linear_sum_assignment(bounded, maximize=True)
     rank = np.ones(len(scores), dtype=np.int64)
     margin = np.full(len(scores), -np.inf)

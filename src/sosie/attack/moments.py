@@ -28,6 +28,10 @@ __all__ = ["CELLS", "Cloud", "Expansion", "Moments", "Progress", "accumulate", "
 CELLS = 8_000_000
 """Numbers that a temporary array may hold."""
 
+MOST_CONQUERED = 25
+"""Above this width LAPACK's default divides and conquers, with threads that wait for each other
+in every one of thousands of small problems: minutes on a busy machine."""
+
 MEMORY = 250_000_000
 """Bytes that the covariances of all people may take."""
 
@@ -119,18 +123,25 @@ class Expansion:
 
 
 def eigh(matrices: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues and eigenvectors of many symmetric matrices, on all cores.
+    """Eigenvalues and eigenvectors of many symmetric matrices.
 
     >>> values, _ = eigh(np.array([[[2.0, 0.0], [0.0, 1.0]]]))
     >>> values.tolist()
     [[1.0, 2.0]]
     """
+    width = matrices.shape[1]
     values, vectors = np.empty(matrices.shape[:2]), np.empty(matrices.shape)
+    if width > MOST_CONQUERED:
+        from scipy.linalg.lapack import dsyev
+
+        for i, matrix in enumerate(matrices):
+            values[i], vectors[i], _ = dsyev(matrix)
+        return values, vectors
 
     def work(part: slice) -> None:
         values[part], vectors[part] = np.linalg.eigh(matrices[part])
 
-    each_part(work, len(matrices), max(CELLS // (10 * matrices.shape[1] ** 2), 1), 0)
+    each_part(work, len(matrices), max(CELLS // (10 * width**2), 1), 0)
     return values, vectors
 
 
