@@ -394,6 +394,14 @@ def test_casts_are_permutations():
     assert (cast.people != np.arange(50)).any()
 
 
+def test_curve_at_chosen_numbers(frame, avatarizer):
+    known = {"estimator": "published", "candidates": 20, "releases": 5}
+    report = attack(frame, avatarizer, curve=(3,), **known)
+    assert [r.releases for r in report.results] == [3, 5]
+    with pytest.raises(InputError, match="go from 2 to 5"):
+        attack(frame, avatarizer, curve=(3, 9), **known)
+
+
 def test_curve_stops():
     assert curve_of(2) == (2,)
     assert curve_of(4) == (2, 3, 4)

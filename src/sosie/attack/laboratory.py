@@ -116,7 +116,7 @@ def attack(
     candidates: int = 50,
     components: int | None = None,
     shrinkage: float | None = None,
-    curve: bool = False,
+    curve: bool | Sequence[int] = False,
     repeats: int = 1,
     targets: int | None = None,
     law: Avatarizer | None = None,
@@ -149,7 +149,7 @@ def attack(
     components : dimensions of his latent space. None: 12 for the published protocol,
         others what does best.
     shrinkage : of ``pooled``, in 0..1. None: what does best.
-    curve : also at 2, 3, 5, 10, 20, 35, 50, 100 releases, up to `releases`.
+    curve : also at 2, 3, 5, 10, 20, 35, 50, 100 releases, up to `releases`; or at some others.
     repeats : run so many times, each on releases of its own, to show the spread.
     targets : attack at most so many, drawn at random. None: all, or 10,000 of more.
     law : the Avatarizer that he believes made the releases, where `generator` is none.
@@ -197,7 +197,7 @@ def attack(
         law=_law_of(source, law),
         order=order,
         setup=Setup(
-            counts=curve_of(releases) if curve and releases >= 2 else (releases,),
+            counts=_counts(curve, releases),
             components=components,
             seed=seed,
             targets=targets if targets is not None else min(rows, MOST_TARGETS),
@@ -235,6 +235,18 @@ def _check(order: _Order, scenario: str) -> None:
             raise InputError(f"{name} must be at least {least}, got {value}")
     if order.shrinkage is not None and not 0 <= order.shrinkage <= 1:
         raise InputError(f"shrinkage must be between 0 and 1, got {order.shrinkage}")
+
+
+def _counts(curve: bool | Sequence[int], releases: int) -> tuple[int, ...]:
+    if releases < 2 or curve is False:
+        return (releases,)
+    if curve is True:
+        return curve_of(releases)
+    if any(not 2 <= count <= releases for count in curve):
+        raise InputError(
+            f"numbers of releases of a curve go from 2 to {releases}, got {list(curve)}"
+        )
+    return tuple(sorted({*curve, releases}))
 
 
 def _law_of(source: Source, law: Avatarizer | None) -> Avatarizer | None:
