@@ -110,7 +110,7 @@ def attack(
     generator: Generator,
     *,
     scenario: ScenarioName = "v1",
-    estimator: EstimatorName | Sequence[EstimatorName] = "all",
+    estimator: EstimatorName | Sequence[str] = "all",
     decision: Decision | None = None,
     releases: int = 100,
     candidates: int = 50,
