@@ -166,9 +166,8 @@ class Reproduction:
             f"V1 {_shown(free.v1)}, V2 {_shown(free.v2)}"
             for free in self.free
         ]
-        lines.append(
-            "  latent space fitted on the originals and the releases, the target in neither"
-        )
+        lines.append("  latent space fitted on originals and releases stacked, never the target;")
+        lines.append("  on the originals alone, or the releases alone: the same within a point")
         lines.append("  in V2 the attacker leaves his avatars of avatars unrounded")
         return lines
 
