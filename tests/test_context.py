@@ -81,6 +81,9 @@ def test_one_group_of_targets_needs_no_list(tmp_path: Path) -> None:
         ("[[targets]]\nwhen = { who = 'me' }", "when takes recipient, sensitivity, releases"),
         ("[[targets]]\nwhen = { recipient = 'me' }", "recipient is 'me'"),
         ("hidden_rate =", "not a TOML file"),
+        pytest.param("name = " + "[" * 50_000, "not a TOML file", id="deep"),
+        (f"[[targets]]\nhidden_rate = 1{'0' * 400}", "target of hidden_rate must be a number"),
+        ("[[targets]]\nhidden_rate = nan", "target of hidden_rate must be a number"),
     ],
 )
 def test_a_wrong_file_is_named_with_what_is_wrong(tmp_path: Path, text: str, words: str) -> None:

@@ -43,6 +43,9 @@ Targets = Mapping[str, float | None]
 RECIPIENTS = ("public", "contract", "inside")
 SENSITIVITIES = ("ordinary", "high")
 
+LARGEST = 1e12
+"""No target is farther from 0; nor is what is not a number nearer."""
+
 BUILT_IN: tuple[Mapping[str, Any], ...] = ({"when": {"recipient": "contract"}, "hidden_rate": 50},)
 """The commercial platform loosens hidden rate for a contractual third party."""
 
@@ -134,7 +137,7 @@ def _read(file: Path) -> dict[str, Any]:
         found = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{file}: {error.strerror or 'it can not be read'}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # what TOML does not allow, or too deep
         raise InputError(f"{file}: not a TOML file ({error})") from error
     known = (
         *("name", "recipient", "sensitivity", "releases", "targets"),
@@ -176,6 +179,6 @@ def _holds(when: object, facts: Mapping[str, Any], source: str) -> bool:
 def _target(key: str, value: object, source: str) -> float | None:
     if value is False:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
         raise InputError(f"{source}: the target of {key} must be a number, or false for none")
     return float(value)

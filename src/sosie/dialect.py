@@ -227,6 +227,8 @@ def _header(raw: bytes, separator: str) -> tuple[list[str], int, int]:
     if not header:
         raise InputError("the file is empty")
     header[0] = header[0].lstrip("\ufeff")  # a mark of byte order below blank lines
+    if header[0].isspace() and len(header) == 1:
+        raise InputError("the first line, which names the columns, is blank")
     if len(header) > MOST_COLUMNS:
         raise InputError(
             f"{len(header)} columns are more than {MOST_COLUMNS}; is the separator right (--sep)?"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sosie.context import Context
+from sosie.errors import InputError
 from sosie.io import check_apart
 from sosie.report import RunFolder, build, build_docx, build_pia, read_folder
 
@@ -69,16 +71,29 @@ def export(
     check_apart([*(folder / name for name in ours), context], list(wanted.paths))
     settle(folder, OURS)
     found = with_context(read_folder(folder), context)
-    if wanted.page is not None:
-        write_text(wanted.page, build(*found, lang=language))
-    if wanted.document is not None:
-        write_bytes(wanted.document, build_docx(*found, lang=language))
-    if wanted.assessment is not None:
-        pia = build_pia(found.run, found.audit, found.attack, language)
-        write_text(wanted.assessment, as_json(pia))
-    if wanted.everything is not None:
-        write_text(wanted.everything, as_json(everything(found)))
+    with _as_written(folder):
+        if wanted.page is not None:
+            write_text(wanted.page, build(*found, lang=language))
+        if wanted.document is not None:
+            write_bytes(wanted.document, build_docx(*found, lang=language))
+        if wanted.assessment is not None:
+            pia = build_pia(found.run, found.audit, found.attack, language)
+            write_text(wanted.assessment, as_json(pia))
+        if wanted.everything is not None:
+            write_text(wanted.everything, as_json(everything(found)))
     return found
+
+
+@contextmanager
+def _as_written(folder: Path) -> Iterator[None]:
+    """What can't be told from files that were changed by hand is no fault of the report."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        what = f"{type(error).__name__}: {str(error)[:100]}"
+        raise InputError(
+            f"{folder}: its JSON files are not as sosie wrote them ({what}); make the run again"
+        ) from error
 
 
 def with_context(found: RunFolder, context: Path | None) -> RunFolder:
