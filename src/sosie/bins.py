@@ -80,7 +80,8 @@ def round_edges(low: float, high: float, most: int) -> Floats | None:
         return None
     power = math.floor(math.log10(rough))
     try:
-        step = next(f for f in (1, 2, 2.5, 5, 10) if f * 10.0**power >= rough * 0.999) * 10.0**power
+        unit = 10.0**power
+        step = next((f for f in (1, 2, 2.5, 5, 10) if f * unit >= rough * 0.999), 0) * unit
         first, last = math.floor(low / step), math.ceil(high / step)
     except (OverflowError, ZeroDivisionError):
         return None

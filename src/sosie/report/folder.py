@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -116,7 +117,9 @@ def _read(path: Path, kind: str) -> Json:
 def _check_schema(path: Path, kind: str, schema: object) -> None:
     name, _, number = str(schema).rpartition("/")
     if name != f"sosie/{kind}" or not number.isdecimal():
-        raise InputError(f"{path}: not the {kind} file of a run (its schema is {schema!r})")
+        raise InputError(
+            f"{path}: not the {kind} file of a run (its schema is {reprlib.repr(schema)})"
+        )
     if int(number) > _SCHEMA:
         raise InputError(
             f"{path}: written by a newer sosie (schema {schema}, this one reads "
