@@ -71,7 +71,8 @@ def test_a_release_draws_the_same_law(people: People) -> None:
     avatarizer = Avatarizer(k=4, seed=3).fit(pl.DataFrame(people(rows=500)))
     mixture = avatarizer.fitted.mixture
     near = np.repeat(mixture.near.T[:1], 500, axis=0)
-    drawn = np.vstack([near * draws_of(mixture, 3, release, 1).weights for release in range(40)])
+    whole = slice(0, 500)
+    drawn = np.vstack([near * draws_of(mixture, 3, r, whole).weights for r in range(40)])
     drawn /= drawn.sum(axis=1, keepdims=True)
     wanted = law((1 / near[0]).tolist(), 8_000, seed=4)
     np.testing.assert_allclose(drawn.mean(axis=0), wanted.mean(axis=0), atol=0.01)
@@ -87,8 +88,9 @@ def test_a_twin_can_not_take_all_the_weight() -> None:
 
 
 def by_hand(mixture: Mixture, seed: int, release: int) -> Floats:
-    """Weights of one release, ``(n, k)`` in tree order."""
-    weights = mixture.near.T * draws_of(mixture, seed, release, 1).weights[mixture.order]
+    """Weights of one release, ``(n, k)``, by place."""
+    whole = slice(0, len(mixture.order))
+    weights = mixture.near.T * draws_of(mixture, seed, release, whole).weights
     return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
@@ -310,7 +312,7 @@ def test_noise_has_the_mean_covariance_of_the_neighbours(k: int) -> None:
     cells = hidden + rng.normal(size=(300, 3)) * [0.5, 1.0, 2.0]
     mixture = Avatarizer(k=k, seed=1).fit(pl.DataFrame(cells, schema=list("abc"))).fitted.mixture
     assert mixture.root is not None
-    np.testing.assert_allclose(mixture.root @ mixture.root.T, brute_covariance(mixture), atol=1e-12)
+    np.testing.assert_allclose(mixture.root @ mixture.root.T, brute_covariance(mixture), atol=1e-5)
 
 
 def test_noise_covariance_counts_the_pairs_that_have_both_scores(people: People) -> None:
@@ -336,7 +338,7 @@ def test_noise_covariance_counts_the_pairs_that_have_both_scores(people: People)
                 if both.sum() > 1:
                     means[i][j].append(np.cov(own[both, i], own[both, j])[0, 1])
     found = mixture.root @ mixture.root.T
-    np.testing.assert_allclose(found, sums / pairs, atol=1e-10)
+    np.testing.assert_allclose(found, sums / pairs, atol=1e-5)
     np.testing.assert_allclose(found, [[np.mean(c) for c in row] for row in means], atol=0.1)
 
 
@@ -344,9 +346,10 @@ def test_drawn_noise_has_the_covariance_of_the_mixture(people: People) -> None:
     avatarizer = Avatarizer(k=5, seed=1).fit(pl.DataFrame(people(rows=2_000, missing=0.0)))
     mixture = avatarizer.fitted.mixture
     assert mixture.root is not None
-    noise = np.vstack([draws_of(mixture, 1, r, 1).noise for r in range(20)])  # type: ignore[misc]
-    np.testing.assert_allclose(np.cov(noise.T), mixture.root @ mixture.root.T, atol=0.03)
-    np.testing.assert_allclose(noise.mean(axis=0), 0, atol=0.02)
+    whole = slice(0, 2_000)
+    noise = np.hstack([draws_of(mixture, 1, r, whole).noise for r in range(20)])  # type: ignore[misc]
+    np.testing.assert_allclose(np.cov(noise), mixture.root @ mixture.root.T, atol=0.03)
+    np.testing.assert_allclose(noise.mean(axis=1), 0, atol=0.02)
 
 
 def gaussian(rows: int = 1_500) -> Floats:
@@ -381,7 +384,7 @@ def test_a_smoothed_score_is_the_mean_plus_the_spread_that_averaging_took() -> N
     table = pl.DataFrame(gaussian(300), schema=list("abc"))
     avatarizer = Avatarizer(k=5, seed=8).fit(table)
     mixture = avatarizer.fitted.mixture
-    weights, noise = by_hand(mixture, 8, 3), draws_of(mixture, 8, 3, 1).noise
+    weights, noise = by_hand(mixture, 8, 3), draws_of(mixture, 8, 3, slice(0, 300)).noise
     assert noise is not None
     spread = np.sqrt(np.maximum(1 - np.square(weights).sum(axis=1), 0.25))
     made = avatarizer.draw(3)
@@ -389,7 +392,7 @@ def test_a_smoothed_score_is_the_mean_plus_the_spread_that_averaging_took() -> N
         values = table[name].to_numpy()
         scores = NormalScores.of(values, 5)
         near = scores.scores[mixture.order[mixture.rows.T]]
-        z = (weights * near).sum(axis=1) + spread * noise[mixture.order, i]
+        z = (weights * near).sum(axis=1) + spread * noise[i]
         np.testing.assert_allclose(
             numbers(made, name)[mixture.order], scores.back(z), rtol=1e-4, atol=1e-5
         )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sosie.frames import Floats, Ints
-from sosie.neighbours import NeighbourIndex
+from sosie.neighbours import NeighbourIndex, along_curve, curve
 
 
 def distances_of(points: Floats, queries: Floats) -> Floats:
@@ -117,10 +117,36 @@ def test_order_keeps_neighbours_in_memory_close() -> None:
 
 
 def test_groups_number_the_distinct_points(points: Floats) -> None:
-    _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=int)
-    rank[np.argsort(first)] = np.arange(len(first))
-    assert NeighbourIndex(points).groups.tolist() == rank[inverse.ravel()].tolist()
+    _, inverse = np.unique(points, axis=0, return_inverse=True)
+    groups = NeighbourIndex(points).groups
+    assert sorted({*groups.tolist()}) == list(range(inverse.max() + 1))
+    assert len({*zip(groups.tolist(), inverse.ravel().tolist(), strict=True)}) == inverse.max() + 1
+
+
+def test_the_order_puts_equal_points_together_in_row_order(points: Floats) -> None:
+    index = NeighbourIndex(points)
+    assert np.array_equal(index.placed, points[index.order])
+    groups = index.groups[index.order]
+    assert (np.diff(groups) >= 0).all()
+    assert (np.diff(index.order)[np.diff(groups) == 0] > 0).all()
+
+
+def test_the_order_of_a_part_is_that_of_the_whole(points: Floats) -> None:
+    """Rows cut anywhere along the curve and sorted apart: the same order (rows in any order)."""
+    reach = float(np.abs(points).max())
+    place = curve(points, reach)
+    whole = along_curve(points, place)
+    for wall in np.quantile(place, [0.3, 0.7], method="nearest"):
+        sides = (np.flatnonzero(place < wall), np.flatnonzero(place >= wall))
+        parts = [rows[along_curve(points[rows], place[rows])] for rows in sides]
+        assert np.concatenate(parts).tolist() == whole.tolist()
+
+
+def test_others_around_are_the_others(points: Floats) -> None:
+    index = NeighbourIndex(points)
+    others, around = index.others(2), index.around(2)
+    assert np.array_equal(index.order[around.rows], others.rows[index.order])
+    np.testing.assert_allclose(around.distances, others.distances[index.order], rtol=1e-7)
 
 
 @pytest.mark.parametrize("name", ["lattice", "lattice of twins", "twins", "clumped"])

@@ -14,20 +14,24 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sosie import frames
 from sosie.errors import InputError, SosieError, SosieWarning, quoted
 from sosie.famd import FAMD
 from sosie.frames import Ints
-from sosie.generation import Gathered, Mixture, draws_of, gather, mixture_of
+from sosie.generation import Gathered, Mixture, gather, mixture_of
 from sosie.neighbours import NeighbourIndex, Neighbours
-from sosie.randomness import BLOCK, fresh_seed
+from sosie.randomness import BLOCK, Purpose, blocks, fresh_seed, generator
 from sosie.table import Column, Levels, Numbers, Roles, Table
 
 __all__ = ["Avatarizer", "Decode", "Method", "Settings"]
 
 Method = Literal["smoothed", "barycentre"]
 Decode = Literal["draw", "vote"]
+
+REACH = 8.0
+"""Standard deviations of the first component that the curve through space covers."""
 
 
 @dataclass(frozen=True)
@@ -242,17 +246,17 @@ class Avatarizer:
             raise InputError(f"releases are numbered from 0, got {r}")
         fitted, parts = self.fitted, self.settings.augment
         count = len(fitted.table)
-        made = [self._gather(r * parts + part) for part in range(parts)]
-        order = np.arange(parts * count)
-        surrogates = (
-            self._chance(r, "id").permutation(parts * count) if fitted.table.roles.id else order
-        )
+        made = _stacked([self._gather(r * parts + part) for part in range(parts)])
+        published = np.argsort(self._keys(r, Purpose.ORDER))  # places of all parts together
         if shuffle:
-            order = self._chance(r, "order").permutation(parts * count)
-        places = fitted.place[order % count] + order // count * count
-        return _written(
-            fitted.decoded(_stacked(made), places), fitted.table, order, surrogates[order]
-        )
+            places = published
+        else:
+            places = np.concatenate([fitted.place + part * count for part in range(parts)])
+        rows = fitted.mixture.order[places % count]
+        surrogates = np.empty(0, dtype=np.int64)
+        if fitted.table.roles.id:
+            surrogates = np.argsort(np.argsort(self._keys(r, Purpose.SURROGATE)))[places]
+        return _written(fitted.decoded(made, places), fitted.table, rows, surrogates)
 
     def releases(self, count: int, *, shuffle: bool = True) -> Iterator[Any]:
         """Releases 0 to ``count - 1``, one at a time."""
@@ -261,19 +265,28 @@ class Avatarizer:
 
     def _gather(self, number: int) -> Gathered:
         fitted = self.fitted
-        draws = draws_of(fitted.mixture, self._seed, number, self.threads)
         return gather(
             fitted.mixture,
-            draws,
             fitted.table.numbers,
+            self._seed,
+            number,
             decode=self.settings.decode,
             chunk=self.chunk,
             threads=self.threads,
         )
 
-    def _chance(self, release: int, purpose: Literal["order", "id"]) -> np.random.Generator:
-        key = (release, {"order": 2**32 - 1, "id": 2**32 - 2}[purpose])
-        return np.random.default_rng(np.random.SeedSequence(self._order_seed, spawn_key=key))
+    def _keys(self, release: int, purpose: Purpose) -> NDArray[np.uint64]:
+        """(parts * n,) uint64: random numbers by place, whose order is that of publication."""
+        parts, count = self.settings.augment, len(self.fitted.table)
+        return np.concatenate(
+            [
+                generator(self._order_seed, number, block, purpose).integers(
+                    2**64, size=rows.stop - rows.start, dtype=np.uint64
+                )
+                for number in range(release * parts, (release + 1) * parts)
+                for block, rows in blocks(count)
+            ]
+        )
 
 
 def _names(given: Sequence[Hashable]) -> tuple[Hashable, ...]:
@@ -288,7 +301,6 @@ class _Fitted:
     table: Table
     famd: FAMD
     mixture: Mixture
-    near: Neighbours
 
     @classmethod
     def of(cls, table: Table, settings: Settings, threads: int) -> _Fitted:
@@ -301,29 +313,33 @@ class _Fitted:
                 f"k is {settings.k}, and in a table of {len(table)} rows the largest k is"
                 f" {max(len(table) - 1, 0)}"
             )
-        famd = FAMD.fit(table, settings.components, table.roles.weights)
-        index = NeighbourIndex(famd.transform(table), threads)
-        near = index.others(settings.k)
+        famd = FAMD.fit(table, settings.components, table.roles.weights, threads)
+        near, order = _neighbours(famd, table, settings.k, threads)
         mixture = mixture_of(
             table,
             near,
-            index.order,
+            order,
             smoothed=settings.method == "smoothed",
             min_level_count=settings.min_level_count,
             threads=threads,
         )
-        near = Neighbours(near.distances.astype(np.float32), near.rows.astype(np.int32))
-        return cls(table, famd, mixture, near)
+        return cls(table, famd, mixture)
+
+    @cached_property
+    def near(self) -> Neighbours:
+        """The k nearest other people of each person, in row order."""
+        order, mixture = self.mixture.order, self.mixture
+        return Neighbours(mixture.distances.T[self.place], order[mixture.rows.T[self.place]])
 
     @cached_property
     def place(self) -> Ints:
-        """(n,) int64: where each row stands in the tree order."""
+        """(n,) int64: the place of each row."""
         place = np.empty(len(self.mixture.order), dtype=np.int64)
         place[self.mixture.order] = np.arange(len(place))
         return place
 
     def decoded(self, made: Gathered, place: Ints) -> Table:
-        """A gathered release as a table, rows taken at some places of the tree order."""
+        """A gathered release as a table, rows taken at some places."""
         found: dict[Hashable, Column] = {}
         for voted, codes in zip(self.mixture.voted, made.codes, strict=True):
             taken = codes[place]
@@ -341,6 +357,13 @@ class _Fitted:
         return replace(self.table, columns=tuple(found[name] for name in self.table.names))
 
 
+def _neighbours(famd: FAMD, table: Table, k: int, threads: int) -> tuple[Neighbours, Ints]:
+    """Each row's neighbours, as places, and the row at each place; the search is let go."""
+    points = famd.transform(table, threads)
+    index = NeighbourIndex(points, threads, reach=REACH * float(np.sqrt(famd.eigenvalues[0])))
+    return index.around(k), index.order
+
+
 def _stacked(parts: Sequence[Gathered]) -> Gathered:
     if len(parts) == 1:
         return parts[0]
@@ -352,13 +375,13 @@ def _stacked(parts: Sequence[Gathered]) -> Gathered:
     )
 
 
-def _written(drawn: Table, originals: Table, order: Ints, surrogates: Ints) -> Any:
+def _written(drawn: Table, originals: Table, rows: Ints, surrogates: Ints) -> Any:
     """The native dataframe of a drawn table.
 
     Parameters
     ----------
-    order : (m,) int64, the place of each row in the aligned release, for columns that are kept.
-    surrogates : (m,) int64, a number for each row, for identifiers.
+    rows : (m,) int64, the original of each avatar, for columns that are kept.
+    surrogates : (m,) int64, a number for each avatar, for identifiers.
     """
     source, roles = originals.frame, originals.roles
     columns: dict[Hashable, object] = {}
@@ -367,7 +390,7 @@ def _written(drawn: Table, originals: Table, order: Ints, surrogates: Ints) -> A
         if name in roles.drop:
             continue
         if name in roles.keep:
-            columns[name] = frames.take(series, order % len(originals))
+            columns[name] = frames.take(series, rows)
         elif name in roles.id:
             columns[name] = frames.surrogates(series, surrogates)
         else:

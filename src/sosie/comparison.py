@@ -289,6 +289,7 @@ def _part(product: CrossProduct, names: Sequence[Hashable]) -> CrossProduct:
             names=tuple(whole.names[i] for i in numbers),
             centre=whole.centre[numbers],
             scale=whole.scale[numbers],
+            reach=whole.reach[numbers],
             weights=whole.weights[numbers],
             blocks=tuple(blocks),
         )

@@ -17,14 +17,17 @@ import warnings
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sosie.errors import InputError
+from sosie.exact import WholeSum
 from sosie.frames import Floats, Mask
-from sosie.randomness import blocks
+from sosie.parallel import each_part, one_blas_thread
+from sosie.randomness import BLOCK
 from sosie.table import Levels, Table
 
 __all__ = ["FAMD", "CrossProduct", "Layout", "Reconstruction"]
@@ -37,6 +40,9 @@ MOST_ITERATED = 30
 
 MOST_NARROW = 48
 """Columns of more levels are multiplied by sparse indicators."""
+
+COARSE, FINE = 2.0**18, 2.0**20
+"""A number is two whole ones: 18 bits of its column's reach, and 20 bits of what is left."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,7 @@ class Layout:
     ----------
     names : the numeric columns.
     centre, scale : (p,) float64, provisional mean and sd; scale is 1 for a constant column.
+    reach : (p,) float64, powers of two that no provisional score of that table exceeds.
     weights : (p,) float64.
     blocks : indicators, in order.
     """
@@ -69,6 +76,7 @@ class Layout:
     names: tuple[Hashable, ...]
     centre: Floats
     scale: Floats
+    reach: Floats
     weights: Floats
     blocks: tuple[Block, ...]
 
@@ -76,7 +84,7 @@ class Layout:
     def of(cls, table: Table, weights: Mapping[Hashable, float] | None = None) -> Self:
         """The layout of a table: one pass for the moments of its numbers."""
         weights = weights or {}
-        moments = [_mean_sd(column.values) for column in table.numbers]
+        moments = [_moments(column.values) for column in table.numbers]
         start, indicators = 1 + len(moments), []
         for column in table.columns:
             if isinstance(column, Levels):
@@ -91,8 +99,9 @@ class Layout:
             start += size
         return cls(
             names=tuple(column.name for column in table.numbers),
-            centre=np.array([mean for mean, _ in moments]),
-            scale=np.array([sd or 1.0 for _, sd in moments]),
+            centre=np.array([mean for mean, *_ in moments]),
+            scale=np.array([sd or 1.0 for _, sd, _ in moments]),
+            reach=np.array([reach for *_, reach in moments]),
             weights=np.array([weights.get(column.name, 1.0) for column in table.numbers]),
             blocks=tuple(indicators),
         )
@@ -118,26 +127,33 @@ class Layout:
             if isinstance(column, Levels):
                 yield block, column.codes[rows]
             else:
-                yield block, column.missing[rows].view(np.uint8)
+                yield block, np.isnan(column.values[rows]).view(np.uint8)
 
 
-def _mean_sd(values: Floats) -> tuple[float, float]:
+def _moments(values: Floats) -> tuple[float, float, float]:
+    """Mean and sd of what is present, and a power of two above its largest absolute score."""
     present = values[~np.isnan(values)]
-    largest = float(np.abs(present).max(initial=0.0))
-    if largest == 0 or float(present.min()) == float(present.max()):
-        return (float(present[0]) if len(present) else 0.0), 0.0
-    shrunk = present / largest  # squares of 1e300 overflow, of 1e-300 vanish
-    mean = float(shrunk.mean())
-    return mean * largest, float(np.sqrt(np.square(shrunk - mean).mean())) * largest
+    low, high = float(present.min(initial=np.inf)), float(present.max(initial=-np.inf))
+    largest = max(-low, high)
+    if low >= high or largest == 0:
+        return (low if len(present) else 0.0), 0.0, 1.0
+    present /= largest  # squares of 1e300 overflow, of 1e-300 vanish
+    mean = float(present.mean())
+    present -= mean
+    sd = float(np.sqrt(np.square(present, out=present).mean()))
+    reach = max(high / largest - mean, mean - low / largest) / sd if sd else 1.0
+    return mean * largest, sd * largest, 2.0 ** int(np.frexp(reach)[1])
 
 
 class CrossProduct:
     """Sum of the outer products of expanded rows: all that FAMD needs to know of the data.
 
     Additive: tables can be added one after the other (the releases of an attack, the
-    parts of a file) and are never held together. Columns of few levels are multiplied
-    densely; those of many (postcodes) by their sparse indicators, so that time does not
-    grow with the square of the number of levels.
+    parts of a file) and are never held together. Numbers are rounded to 2^-39 of their
+    column's reach and added as whole numbers, so a sum is exact and does not depend on
+    the order of adding: any partition of the same rows gives the same bits. Columns of
+    few levels are multiplied densely; those of many (postcodes) by their sparse
+    indicators, so that time does not grow with the square of the number of levels.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -148,18 +164,17 @@ class CrossProduct:
             taken[block.start : block.start + block.size] = False
         self._wide = tuple(wide)
         self._places = np.flatnonzero(taken)
-        self._local = np.cumsum(taken) - 1  # of the narrow columns, among themselves
-        width = len(self._places)
-        self._narrow = np.zeros((width, width))
-        self._mixed = [np.zeros((block.size, width)) for block in wide]
-        self._pairs: dict[tuple[int, int], Any] = {}
-        self._before: Any = None
+        # Among the narrow columns, of which each number is two.
+        self._local = np.cumsum(taken) - 1 + len(layout.names)
+        self._width = len(self._places) + len(layout.names)
+        self._adding = Lock()
+        self.restore(None)
 
     def restore(self, total: Any) -> Self:
         """Start again from the `total` of an earlier cross-product of the same layout."""
-        self._narrow[:] = 0
-        self._mixed = [np.zeros_like(mixed) for mixed in self._mixed]
-        self._pairs = {}
+        self._narrow = WholeSum((self._width, self._width))
+        self._mixed = [np.zeros((block.size, self._width)) for block in self._wide]
+        self._pairs: dict[tuple[int, int], Any] = {}
         self._before = total
         return self
 
@@ -168,27 +183,57 @@ class CrossProduct:
         """Whether `total` is a dense array."""
         return self.layout.width <= MOST_DENSE
 
-    def add(self, table: Table) -> Self:
+    def add(self, table: Table, threads: int = 1) -> Self:
         """Add the rows of a table, in blocks of 16,384."""
-        for _, rows in blocks(len(table)):
+
+        def block(rows: slice) -> None:
             expanded, wide = self._expand(table, rows)
-            self._narrow += expanded.T @ expanded
-            for i, indicators in enumerate(wide):
-                self._mixed[i] += indicators.T @ expanded
-                for j in range(i):
-                    product = indicators.T @ wide[j]
-                    held = self._pairs.get((i, j))
-                    self._pairs[i, j] = product if held is None else held + product
+            product = expanded.T @ expanded
+            mixed = [indicators.T @ expanded for indicators in wide]
+            pairs = {(i, j): wide[i].T @ wide[j] for i in range(len(wide)) for j in range(i)}
+            self._narrow.add(product)
+            with self._adding:
+                self._add_wide(mixed, pairs)
+
+        with one_blas_thread():
+            each_part(block, len(table), BLOCK, threads)
         return self
 
+    def merge(self, other: CrossProduct) -> Self:
+        """Add what another one of the same layout holds."""
+        self._narrow.merge(other._narrow)
+        self._add_wide(other._mixed, other._pairs)
+        return self
+
+    def _add_wide(self, mixed: list[Any], pairs: Mapping[tuple[int, int], Any]) -> None:
+        for held, more in zip(self._mixed, mixed, strict=True):
+            np.add(held, more, out=held)
+        for key, pair in pairs.items():
+            before = self._pairs.get(key)
+            self._pairs[key] = pair if before is None else before + pair
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_adding"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _adding=Lock())
+
     def _expand(self, table: Table, rows: slice) -> tuple[Floats, list[Any]]:
-        """The narrow part of some expanded rows, and the sparse indicators of each wide column."""
-        count = rows.stop - rows.start
-        width = len(self._places)
-        expanded = np.zeros((count, width))
+        """The narrow part of some expanded rows, and the sparse indicators of each wide column.
+
+        Every entry is a whole number: each number is two, in units of its column's reach.
+        """
+        count, numbers = rows.stop - rows.start, len(self.layout.names)
+        expanded = np.zeros((count, self._width))
         expanded[:, 0] = 1
-        expanded[:, 1 : 1 + len(self.layout.names)] = self.layout.numbers(table, rows)
-        flat, offset, wide = expanded.reshape(-1), np.arange(count) * width, []
+        scores = self.layout.numbers(table, rows)
+        scores *= COARSE / self.layout.reach
+        coarse = expanded[:, 1 : 1 + numbers]
+        np.rint(scores, out=coarse)
+        scores -= coarse
+        scores *= FINE
+        np.rint(scores, out=expanded[:, 1 + numbers : 1 + 2 * numbers])
+        flat, offset, wide = expanded.reshape(-1), np.arange(count) * self._width, []
         for block, codes in self.layout.codes(table, rows):
             seen = codes < block.size
             if block in self._wide:
@@ -197,6 +242,14 @@ class CrossProduct:
                 flat[(offset + self._local[block.start] + codes)[seen]] = 1
         return expanded, wide
 
+    def _scores(self, whole: Floats) -> Floats:
+        """From whole numbers back to scores, along the last axis."""
+        numbers = len(self.layout.names)
+        coarse = whole[..., 1 : 1 + numbers]
+        fine = whole[..., 1 + numbers : 1 + 2 * numbers]
+        scores = (coarse + fine / FINE) * (self.layout.reach / COARSE)
+        return np.concatenate([whole[..., :1], scores, whole[..., 1 + 2 * numbers :]], axis=-1)
+
     @property
     def total(self) -> Any:
         """(width, width) float64, a dense array or a scipy sparse one."""
@@ -204,12 +257,14 @@ class CrossProduct:
         return own if self._before is None else own + self._before
 
     def _assembled(self) -> Any:
+        narrow = self._scores(self._scores(self._narrow.total).T)
+        mixed_scores = [self._scores(mixed) for mixed in self._mixed]
         starts = [slice(block.start, block.start + block.size) for block in self._wide]
         counts = [mixed[:, 0] for mixed in self._mixed]  # the product with the leading 1
         if self.dense:
             total = np.zeros((self.layout.width, self.layout.width))
-            total[np.ix_(self._places, self._places)] = self._narrow
-            for rows, mixed, count in zip(starts, self._mixed, counts, strict=True):
+            total[np.ix_(self._places, self._places)] = narrow
+            for rows, mixed, count in zip(starts, mixed_scores, counts, strict=True):
                 total[rows, self._places] = mixed
                 total[self._places, rows] = mixed.T
                 total[rows, rows] = np.diag(count)
@@ -220,8 +275,8 @@ class CrossProduct:
         from scipy import sparse
 
         grid: list[list[Any]] = [[None] * (len(starts) + 1) for _ in range(len(starts) + 1)]
-        grid[0][0] = sparse.csr_array(self._narrow)
-        for i, (mixed, count) in enumerate(zip(self._mixed, counts, strict=True), start=1):
+        grid[0][0] = sparse.csr_array(narrow)
+        for i, (mixed, count) in enumerate(zip(mixed_scores, counts, strict=True), start=1):
             grid[i][0], grid[0][i] = sparse.csr_array(mixed), sparse.csr_array(mixed.T)
             grid[i][i] = sparse.diags_array(count)
         for (i, j), pair in self._pairs.items():
@@ -291,6 +346,7 @@ class FAMD:
         table: Table,
         components: int | None = 5,
         weights: Mapping[Hashable, float] | None = None,
+        threads: int = 1,
     ) -> FAMD:
         """Fit on one table; `components` None asks for all (at most the rank are kept).
 
@@ -300,7 +356,7 @@ class FAMD:
             No column varies, or `components` is below 1.
         """
         layout = Layout.of(table, weights)
-        return cls.solve(CrossProduct(layout).add(table), components)
+        return cls.solve(CrossProduct(layout).add(table, threads), components)
 
     @classmethod
     def solve(cls, product: CrossProduct, components: int | None = 5) -> FAMD:
@@ -360,28 +416,34 @@ class FAMD:
         """(width - 1, d): what one unit of an expanded column adds to the coordinates."""
         return (np.sqrt(_weights(self.layout)) / self.scale)[:, None] * self.loadings
 
-    def transform(self, table: Table) -> Floats:
+    @cached_property
+    def _constant(self) -> Floats:
+        """(d,): the coordinates of a row of zeros."""
+        return np.asarray(-(self.mean[:, None] * self._slopes).sum(axis=0))
+
+    def transform(self, table: Table, threads: int = 1) -> Floats:
         """Coordinates of the rows of a table, ``(n, d) float64``.
 
         Each row is computed alone, by the same operations in the same order, so equal
         rows have equal coordinates to the last bit, wherever they stand.
         """
         coordinates = np.empty((len(table), self.components))
-        numbers = len(self.layout.names)
-        constant = -self.mean @ self._slopes
         unseen = np.zeros((1, self.components))
         lookups = {
             block: np.vstack([self._slopes[block.start - 1 : block.start - 1 + block.size], unseen])
             for block in self.layout.blocks
         }
-        for _, rows in blocks(len(table)):
-            part = np.tile(constant, (rows.stop - rows.start, 1))
+
+        def project(rows: slice) -> None:
+            part = np.tile(self._constant, (rows.stop - rows.start, 1))
             scores = self.layout.numbers(table, rows)
-            for i in range(numbers):
-                part += scores[:, i, None] * self._slopes[i]
+            for i, slope in enumerate(self._slopes[: scores.shape[1]]):
+                part += scores[:, i, None] * slope
             for block, codes in self.layout.codes(table, rows):
                 part += lookups[block].take(codes, axis=0, mode="clip")
             coordinates[rows] = part
+
+        each_part(project, len(table), BLOCK, threads)
         return coordinates
 
     def inverse_transform(self, coordinates: Floats) -> Reconstruction:

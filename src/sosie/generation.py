@@ -8,25 +8,29 @@ Source of the weights: Guillaudeux et al., npj Digital Medicine 6:37 (2023). Sou
 the smoothing: Silverman and Young, Biometrika 74 (1987), made local and put on normal
 scores.
 
-Arrays are in tree order (neighbours in space are neighbours in memory) and have one
-row for each neighbour, ``(k, n)``, so that every operation runs along memory.
+Arrays are in the order of a curve through space (neighbours in space are neighbours in
+memory) and have one row for each neighbour, ``(k, n)``, so that every operation runs
+along memory. A place is a position in that order; draws are keyed by it, so a place gets
+the same draw whatever the chunks, threads or machines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sosie.errors import InputError, quoted
+from sosie.exact import WholeSum
 from sosie.frames import Floats, Ints, Mask
 from sosie.neighbours import Neighbours
 from sosie.normal_scores import NormalScores
-from sosie.randomness import BLOCK, Purpose, generator
+from sosie.parallel import each_part, one_blas_thread
+from sosie.randomness import BLOCK, Purpose, blocks, generator
 from sosie.table import Levels, Numbers, Table
 
 __all__ = [
@@ -35,7 +39,6 @@ __all__ = [
     "Scored",
     "Voted",
     "draw_weights",
-    "each_part",
     "mixture_of",
     "proximity",
 ]
@@ -48,28 +51,20 @@ FLOOR = 0.1
 LEAST_SPREAD = 0.25
 """Share of the local variance that noise always has: a lone neighbour's value is not copied."""
 
+UNIT = 2.0**13
+"""Deviations of normal scores, below 2^4, are summed in units of 1 / UNIT."""
+
 _SCORED, _SPIKE, _MISSING = 0, 1, 2
 
 
-def each_part(work: Callable[[slice], None], rows: int, chunk: int, threads: int) -> None:
-    """Run `work` on consecutive slices of so many rows, on some threads."""
-    parts = [slice(start, min(start + chunk, rows)) for start in range(0, rows, chunk)]
-    if threads == 1 or len(parts) == 1:
-        for part in parts:
-            work(part)
-        return
-    with ThreadPoolExecutor(None if threads < 1 else threads) as pool:
-        for _ in pool.map(work, parts):
-            pass
-
-
-def proximity(distances: Floats) -> Floats:
+def proximity(distances: NDArray[Any]) -> Floats:
     """``1 / distance`` to each neighbour, floored, scaled to at most 1: ``(n, k) float64``.
 
     Parameters
     ----------
-    distances : (n, k) float64, closest first.
+    distances : (n, k) float, closest first.
     """
+    distances = distances.astype(np.float64)
     floor = np.maximum(FLOOR * distances[:, -1:], np.finfo(np.float64).tiny)
     floored = np.maximum(distances, floor)
     return np.asarray(floored[:, :1] / floored)
@@ -103,7 +98,7 @@ class Voted:
     Attributes
     ----------
     names : columns it decides; one, or several where linked.
-    codes : (n,) unsigned or int32, in tree order.
+    codes : (n,) unsigned or int32, by place.
     allowed : (L,) bool, levels that enough people hold; the others are never drawn.
     commonest : the level where no neighbour has an allowed one.
     parts : for linked columns, ``(L, columns)``: the code of each column; else None.
@@ -142,35 +137,40 @@ class Mixture:
 
     Attributes
     ----------
-    order : (n,) int64, the row at each place of the tree order.
+    order : (n,) int64, the row at each place.
     rows : (k, n) int32, places of the neighbours.
-    near : (k, n) float32, see `proximity`.
-    values : (n, p) float64, numbers or normal scores; 0 where there is nothing to average.
+    distances : (k, n) float32, closest first.
+    values : (n, p) float64, or float32 normal scores; 0 where there is nothing to average.
     present : (n, p) bool, or None where all is present.
     fallback : (p,) float64, the mean where no neighbour has a value.
-    root : (p, p) float64, a square root of the covariance of the noise, or None.
+    root : (p, p) float32, the lower triangular root of the covariance of the noise, or None.
     """
 
     order: Ints
     rows: NDArray[np.int32]
-    near: Single
+    distances: Single
     voted: tuple[Voted, ...]
     numbers: tuple[Scored, ...]
     values: Floats
     present: Mask | None
     fallback: Floats
-    root: Floats | None
+    root: Single | None
+
+    @cached_property
+    def near(self) -> Single:
+        """(k, n) float32, see `proximity`."""
+        return np.ascontiguousarray(proximity(self.distances.T).T, dtype=np.float32)
 
 
 @dataclass(frozen=True)
 class Draws:
-    """What chance decides for one release, in row order.
+    """What chance decides for some places of one release.
 
     Attributes
     ----------
-    weights : (n, k) float32, ``R_j * C_j``.
-    votes : (n, voted) float32, uniform.
-    noise : (n, p) float32, Gaussian with the covariance of the mixture's noise, or None.
+    weights : (m, k) float32, ``R_j * C_j``.
+    votes : (m, voted) float32, uniform.
+    noise : (p, m) float32, Gaussian with the covariance of the mixture's noise, or None.
     """
 
     weights: Single
@@ -191,67 +191,65 @@ def mixture_of(
 
     Parameters
     ----------
-    near : neighbours of each row, in the table's row order.
-    order : (n,) int64, the tree order.
+    near : neighbours of the row at each place, as places.
+    order : (n,) int64, the row at each place.
 
     Raises
     ------
     InputError
         A category none of whose levels is held by `min_level_count` people.
     """
-    place = np.empty(len(order), dtype=np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    rows = np.ascontiguousarray(place[near.rows[order]].T)
+    rows = np.ascontiguousarray(near.rows.T, dtype=np.int32)
     voted = _voted_levels(table, order, min_level_count)
     scored = table.numbers
-    values = np.zeros((len(order), len(scored)))
-    present = np.ones(values.shape, dtype=bool)
+    values = np.zeros((len(order), len(scored)), dtype=np.float32 if smoothed else np.float64)
     states: list[NDArray[np.uint8] | None] = [None] * len(scored)
     back: list[NormalScores | None] = [None] * len(scored)
+    fallback = np.zeros(len(scored))
 
     def score(part: slice) -> None:
         for i in range(part.start, part.stop):
             # An extreme is no one's own where k share it, whatever levels may be drawn.
-            scores, states[i] = _state(scored[i], smoothed, max(min_level_count, len(rows)))
+            scores, state = _state(scored[i], smoothed, max(min_level_count, len(rows)))
             plain = np.nan_to_num(scored[i].values, nan=0.0) if scores is None else scores.scores
-            values[:, i], back[i] = plain[order], _slim(scores)
+            values[:, i], back[i] = plain[order], scores and scores.slim()
+            if state is not None:
+                fallback[i] = _mean(plain[state == _SCORED])
+                states[i] = state[order]
 
     each_part(score, len(scored), 1, threads if len(order) > BLOCK else 1)
     numbers: list[Scored] = []
     for i, (column, state) in enumerate(zip(scored, states, strict=True)):
         if state is not None:
-            present[:, i] = state[order] == _SCORED
-            voted.append(_vote((column.name,), state[order], min_level_count))
+            voted.append(_vote((column.name,), state, min_level_count))
         scores = back[i]
         shared = column.values if scores is None or not len(scores.ordered) else scores.ordered
         low, high = float(np.nanmin(shared)), float(np.nanmax(shared))
         numbers.append(
-            Scored(column.name, i, None if state is None else len(voted) - 1, back[i], low, high)
+            Scored(column.name, i, None if state is None else len(voted) - 1, scores, low, high)
         )
-    holes = None if present.all() else present
+    present = None
+    if any(state is not None for state in states):
+        present = np.ones(values.shape, dtype=bool)
+        for i, state in enumerate(states):
+            if state is not None:
+                present[:, i] = state == _SCORED
     return Mixture(
         order=order,
         rows=rows,
-        near=np.ascontiguousarray(proximity(near.distances)[order].T, dtype=np.float32),
+        distances=np.ascontiguousarray(near.distances.T, dtype=np.float32),
         voted=tuple(voted),
         numbers=tuple(numbers),
         values=values,
-        present=holes,
-        fallback=_means(values, present),
-        root=_noise_root(values, holes, rows) if smoothed and numbers else None,
+        present=present,
+        fallback=fallback,
+        root=_noise_root(values, present, rows, threads) if smoothed and numbers else None,
     )
 
 
-def _means(values: Floats, present: Mask) -> Floats:
-    """Mean of each column over what is present; divided first, since sums overflow."""
-    counts = np.maximum(present.sum(axis=0), 1)
-    return np.array([(v / count).sum() for v, count in zip(values.T, counts, strict=True)])
-
-
-def _slim(scores: NormalScores | None) -> NormalScores | None:
-    """Only what the way back needs: the scores themselves are in the mixture."""
-    empty = np.empty(0)
-    return scores and NormalScores(empty, empty.astype(bool), scores.spike, scores.ordered)
+def _mean(values: Floats) -> float:
+    """Divided first, since sums overflow; 0 of nothing."""
+    return float((values / max(len(values), 1)).sum())
 
 
 def _voted_levels(table: Table, order: Ints, least: int) -> list[Voted]:
@@ -330,64 +328,72 @@ def _state(
     return scores, state if state.any() else None
 
 
-def _noise_root(values: Floats, present: Mask | None, rows: NDArray[np.int32]) -> Floats:
-    """Square root of the mean over people of the covariance of their neighbours' scores.
+def _noise_root(
+    values: Single, present: Mask | None, rows: NDArray[np.int32], threads: int
+) -> Single:
+    """Lower triangular root of the mean over people of the covariance of their neighbours' scores.
 
     Each person's covariance is unbiased; where a neighbour has no score, pairs count
-    over those that have both.
+    over those that have both. Deviations are rounded to 2^-13, so that the sum is exact.
     """
     k, count = rows.shape
     width = values.shape[1]
-    sums, pairs = np.zeros((width, width)), np.zeros((width, width))
+    sums, pairs = WholeSum((width, width)), WholeSum((width, width))
     if k == 1:
-        return sums
-    for start in range(0, count, BLOCK):
-        near = rows[:, start : start + BLOCK]
-        cells = values.take(near, axis=0)
+        return np.zeros((width, width), dtype=np.float32)
+
+    def add(part: slice) -> None:
+        near = rows[:, part]
+        cells = values.take(near, axis=0).astype(np.float64)
         if present is None:
             cells -= cells.mean(axis=0)
-            pairs += (k - 1) * near.shape[1]
         else:
             has = present.take(near, axis=0)
             cells = (cells - cells.sum(axis=0) / np.maximum(has.sum(axis=0), 1)) * has
-            for i in range(width):
-                joint = (has & has[:, :, i, None]).sum(axis=0)
-                pairs[i] += np.maximum(joint - 1, 0).sum(axis=0)
-        flat = cells.reshape(-1, width)
-        sums += flat.T @ flat
-    covariance = sums / np.maximum(pairs, 1)
+            joint = np.array([(has & has[:, :, i, None]).sum(axis=0) for i in range(width)])
+            pairs.add(np.maximum(joint - 1, 0).sum(axis=1).astype(np.float64))
+        flat = np.rint(cells.reshape(-1, width) * UNIT)
+        sums.add(flat.T @ flat)
+
+    with one_blas_thread():
+        each_part(add, count, max(BLOCK // k, 1), threads)
+    held = np.maximum(pairs.total, 1) if present is not None else float((k - 1) * count)
+    covariance = sums.total / UNIT**2 / held
     eigenvalues, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-    return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
+    root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+    return np.ascontiguousarray(np.asarray(np.linalg.qr(root.T, mode="r")).T, dtype=np.float32)
 
 
-def draws_of(mixture: Mixture, seed: int, release: int, threads: int) -> Draws:
-    """Draw what one release needs; every row's draw depends on its number alone."""
-    k, count = mixture.rows.shape
-    width = len(mixture.numbers)
-    weights = np.empty((count, k), dtype=np.float32)
-    votes = np.empty((count, len(mixture.voted)), dtype=np.float32)
-    noise = None if mixture.root is None else np.empty((count, width), dtype=np.float32)
+def draws_of(mixture: Mixture, seed: int, release: int, part: slice) -> Draws:
+    """Draw what some places need in one release; a place's draw depends on its number alone.
 
-    def draw(rows: slice) -> None:
-        block, size = rows.start // BLOCK, rows.stop - rows.start
-        weights[rows] = _chance((size, k), generator(seed, release, block, Purpose.WEIGHTS))
+    Parameters
+    ----------
+    part : consecutive places, from a multiple of 16,384 to the next ones or to the end.
+    """
+    k, width = len(mixture.rows), len(mixture.numbers)
+    size = part.stop - part.start
+    weights = np.empty((size, k), dtype=np.float32)
+    votes = np.empty((size, len(mixture.voted)), dtype=np.float32)
+    noise = None if mixture.root is None else np.empty((width, size), dtype=np.float32)
+    for number, rows in blocks(size):
+        block, places = part.start // BLOCK + number, rows.stop - rows.start
+        weights[rows] = _chance((places, k), generator(seed, release, block, Purpose.WEIGHTS))
         generator(seed, release, block, Purpose.LEVELS).random(out=votes[rows], dtype=np.float32)
         if noise is not None and mixture.root is not None:
             rng = generator(seed, release, block, Purpose.NOISE)
-            free = rng.standard_normal((width, size), dtype=np.float32)
+            free = rng.standard_normal((width, places), dtype=np.float32)
             for i, mix in enumerate(mixture.root):
-                total = np.zeros(size)
-                for one, factor in zip(free, mix, strict=True):
+                total = free[0] * mix[0]
+                for one, factor in zip(free[1 : i + 1], mix[1:], strict=False):
                     total += one * factor  # one by one: a matrix product rounds by position
-                noise[rows, i] = total
-
-    each_part(draw, count, BLOCK, threads)
+                noise[i, rows] = total
     return Draws(weights, votes, noise)
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """One release in tree order: codes of what was voted on, values of the numbers."""
+    """One release, place by place: codes of what was voted on, values of the numbers."""
 
     codes: tuple[NDArray[Any], ...]
     values: tuple[Floats, ...]
@@ -395,8 +401,9 @@ class Gathered:
 
 def gather(
     mixture: Mixture,
-    draws: Draws,
     columns: Sequence[Numbers],
+    seed: int,
+    release: int,
     *,
     decode: str,
     chunk: int,
@@ -408,26 +415,34 @@ def gather(
     ----------
     columns : the numeric columns, for their grids.
     decode : ``draw`` or ``vote``.
+    chunk : places worked on at a time, beside the 16,384 that are drawn together.
     """
     count = mixture.rows.shape[1]
     codes = tuple(np.empty(count, dtype=voted.codes.dtype) for voted in mixture.voted)
     values = tuple(np.empty(count) for _ in mixture.numbers)
 
-    def work(part: slice) -> None:
-        rows, people = mixture.rows[:, part], mixture.order[part]
-        # Draws are in row order, a line of memory a person: gathered whole, then turned.
-        chance = draws.weights.take(people, axis=0).T.astype(np.float64)
-        weights: Floats = mixture.near[:, part] * chance
+    def work(block: slice) -> None:
+        draws = draws_of(mixture, seed, release, block)
+        for start in range(block.start, block.stop, chunk):
+            part = slice(start, min(start + chunk, block.stop))
+            own = slice(part.start - block.start, part.stop - block.start)
+            mix(part, draws.weights[own], draws.votes[own], draws.noise, own)
+
+    def mix(part: slice, chance: Single, votes: Single, noise: Single | None, own: slice) -> None:
+        rows = mixture.rows[:, part]
+        weights: Floats = proximity(mixture.distances[:, part].T).T * chance.T
         weights /= weights.sum(axis=0)
         ballot = Ballot(rows, weights)
-        chances = np.ascontiguousarray(draws.votes.take(people, axis=0).T)
-        for voted, into, chance in zip(mixture.voted, codes, chances, strict=True):
-            into[part] = ballot.draw(voted, chance) if decode == "draw" else ballot.winner(voted)
+        for voted, into, vote in zip(
+            mixture.voted, codes, np.ascontiguousarray(votes.T), strict=True
+        ):
+            into[part] = ballot.draw(voted, vote) if decode == "draw" else ballot.winner(voted)
         means, spreads = _averages(mixture, rows, weights)
-        if draws.noise is not None:
-            means += spreads * draws.noise.take(people, axis=0)
         for number, column, into in zip(mixture.numbers, columns, values, strict=True):
             made = means[:, number.column]
+            if noise is not None:
+                spread = spreads[:, number.column if spreads.shape[1] > 1 else 0]
+                made = made + spread * noise[number.column, own]
             if number.scores is not None:
                 made = number.scores.back(made)
             made = np.clip(column.rounded(made), number.low, number.high)
@@ -438,7 +453,7 @@ def gather(
                 made = np.where(state == _MISSING, np.nan, made)
             into[part] = made
 
-    each_part(work, count, chunk, threads)
+    each_part(work, count, BLOCK * max(chunk // BLOCK, 1), threads)
     return Gathered(codes, values)
 
 

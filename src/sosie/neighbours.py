@@ -1,27 +1,40 @@
 """Exact nearest neighbours in the latent space.
 
-A kd-tree is asked in its own order, so that one query finds in cache what the one
-before it touched. Equal points are held once, with the rows that share them: a tree
-can't split them, and 90 % of identical rows would make every search visit all of them.
+Rows are put along a space-filling curve, so that neighbours in space are neighbours in
+memory: a kd-tree built and asked in that order finds in cache what the query before
+touched. Equal points are held once, with the rows that share them: a tree can't split
+them, and 90 % of identical rows would make every search visit all of them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sosie.frames import Floats, Ints
+from sosie.parallel import each_part
 
 if TYPE_CHECKING:
     from scipy.spatial import KDTree
 
-__all__ = ["NeighbourIndex", "Neighbours"]
+__all__ = ["NeighbourIndex", "Neighbours", "along_curve", "curve"]
 
 CHUNK = 1 << 16
 """Points asked at a time: bounds the memory of a search."""
+
+MOST_AXES = 7
+"""Axes that the curve looks at: 63 bits are shared between them."""
+
+LEAF = 24
+
+MOST_TIED = 1 << 22
+"""Distances looked at together where many points are equally near."""
+
+ROUNDOFF = 1e-12
 
 
 @dataclass(frozen=True)
@@ -30,16 +43,78 @@ class Neighbours:
 
     Attributes
     ----------
-    distances : (m, k) float64, in units of the latent space.
-    rows : (m, k) int64.
+    distances : (m, k) float64 (float32 from `around`), in units of the latent space.
+    rows : (m, k) int64 (int32).
     """
 
-    distances: Floats
-    rows: Ints
+    distances: NDArray[Any]
+    rows: NDArray[Any]
+
+
+def curve(points: Floats, reach: float) -> NDArray[np.uint64]:
+    """The place of each point along a Morton curve, ``(n,) uint64``.
+
+    The bits of its coordinates, in a box of half-width `reach`, are interleaved
+    (Morton, A computer oriented geodetic data base, IBM, 1966).
+
+    Examples
+    --------
+    >>> curve(np.array([[-1.0, -1.0], [-1.0, 0.9], [0.9, -1.0]]), reach=1.0).argsort().tolist()
+    [0, 1, 2]
+    """
+    axes = min(points.shape[1], MOST_AXES)
+    bits = min(63 // axes, 16)
+    cells = np.arange(1 << bits, dtype=np.uint64)
+    spread = np.zeros(len(cells), dtype=np.uint64)
+    for bit in range(bits):
+        spread |= (cells >> np.uint64(bit) & np.uint64(1)) << np.uint64(bit * axes)
+    place = np.zeros(len(points), dtype=np.uint64)
+    for axis in range(axes):
+        cell = (points[:, axis] * (len(cells) / 2 / reach) + len(cells) / 2).clip(0, len(cells) - 1)
+        place |= spread.take(cell.astype(np.intp)) << np.uint64(axes - 1 - axis)
+    return place
+
+
+def along_curve(points: Floats, place: NDArray[np.uint64]) -> Ints:
+    """Rows in order of their place on the curve, then of their coordinates, then of their number.
+
+    Equal points stand together, and the order is that of the points alone: however they
+    are cut into parts, sorting each part of the curve gives the same.
+
+    Parameters
+    ----------
+    points : (n, d) float64.
+    place : (n,) uint64, see `curve`.
+
+    Returns
+    -------
+    (n,) int64.
+    """
+    order = np.argsort(place)
+    sorted_place = place[order]
+    same = np.zeros(len(order) + 1, dtype=bool)
+    np.equal(sorted_place[1:], sorted_place[:-1], out=same[1:-1])
+    tied = np.flatnonzero(same[1:] | same[:-1])
+    if len(tied):
+        rows = order[tied]
+        order[tied] = rows[np.lexsort((rows, *points[rows].T[::-1], sorted_place[tied]))]
+    return order
 
 
 class NeighbourIndex:
     """Exact Euclidean search among the rows of ``(n, d)`` points.
+
+    Parameters
+    ----------
+    points : (n, d) float64.
+    threads : -1 for all.
+    reach : half-width of the box of the curve; by default what holds all points.
+
+    Attributes
+    ----------
+    order : (n,) int64, rows so that neighbours in space are neighbours in memory, equal points
+        together in row order.
+    placed : (n, d) float64, the points in that order.
 
     Examples
     --------
@@ -48,113 +123,156 @@ class NeighbourIndex:
     [1, 0, 1]
     """
 
-    def __init__(self, points: Floats, threads: int = -1) -> None:
+    def __init__(self, points: Floats, threads: int = -1, reach: float | None = None) -> None:
         from scipy.spatial import KDTree
 
-        self.points = np.ascontiguousarray(points, dtype=np.float64)
+        points = np.asarray(points, dtype=np.float64)
+        if reach is None:
+            reach = float(np.abs(points).max(initial=0.0))
         self.threads = threads
-        self._first, self._group, self._size = _twins(self.points)
-        self._members = np.argsort(self._group, kind="stable")
-        self._starts = np.cumsum(self._size) - self._size
-        self._position = np.empty(len(self.points), dtype=np.int64)
-        self._position[self._members] = _counted(self._size)
+        self.order = along_curve(points, curve(points, reach or 1.0))
+        self.placed = points.take(self.order, axis=0)
+        new = np.ones(len(points), dtype=bool)
+        if len(points) > 1:
+            new[1:] = (self.placed[1:] != self.placed[:-1]).any(axis=1)
+        self._plain = bool(new.all())
+        self._starts = np.flatnonzero(new)
+        self._size = np.diff(self._starts, append=len(points))
+        self._first = self.order[self._starts]
+        self._point = np.cumsum(new) - 1  # of each place
+        self._distinct = self.placed if self._plain else self.placed[new]
         # Splitting at the middle of the range, not at the median, builds faster and asks as fast.
-        self._tree = KDTree(self.points[self._first], leafsize=16, balanced_tree=False)
+        self._tree = KDTree(self._distinct, leafsize=LEAF, balanced_tree=False)
 
     def __len__(self) -> int:
-        return len(self.points)
+        return len(self.order)
 
-    @property
+    @cached_property
+    def points(self) -> Floats:
+        """(n, d) float64, in row order."""
+        points = np.empty_like(self.placed)
+        points[self.order] = self.placed
+        return points
+
+    @cached_property
     def groups(self) -> Ints:
-        """(n,) int64: which distinct point each row is at, numbered by first row."""
-        return self._group
-
-    @property
-    def order(self) -> Ints:
-        """(n,) int64: rows so that neighbours in space are neighbours in memory."""
-        groups = self._tree.indices
-        if len(groups) == len(self.points):
-            return np.asarray(self._first[groups])
-        rank = np.empty(len(groups), dtype=np.int64)
-        rank[groups] = np.arange(len(groups))
-        return np.argsort(rank[self._group], kind="stable")
+        """(n,) int64: which distinct point each row is at."""
+        groups = np.empty(len(self), dtype=np.int64)
+        groups[self.order] = self._point
+        return groups
 
     def others(self, k: int) -> Neighbours:
         """The k nearest other rows of each row, ``(n, k)``; k is at most n - 1.
 
         Among equal points the next rows, in row order and around the end, come first;
-        points at the same distance come in order of their first row.
+        points at the same distance come in order of their first row (by place, all would
+        lean to the same side).
         """
-        distances = np.empty((len(self), k))
-        rows = np.empty((len(self), k), dtype=np.int64)
-        groups = np.asarray(self._tree.indices)
-        for start in range(0, len(groups), CHUNK):
-            own = groups[start : start + CHUNK]
-            near = _self_first(self._near(self._tree.data[own], k + 1), own)
-            if len(self._first) == len(self):
-                distances[own], rows[own] = near.distances[:, 1:], near.rows[:, 1:]
-                continue
-            asking = np.repeat(np.arange(len(own)), self._size[own])
-            askers = self._members[
-                np.repeat(self._starts[own], self._size[own]) + _counted(self._size[own])
-            ]
-            for part in range(0, len(askers), CHUNK):
-                some = slice(part, part + CHUNK)
-                lists = Neighbours(near.distances[asking[some]], near.rows[asking[some]])
-                found = self._spread(lists, self._position[askers[some]], k, asks=True)
-                distances[askers[some]], rows[askers[some]] = found.distances, found.rows
+        near, rows = np.empty((len(self), k)), np.empty((len(self), k), dtype=np.int64)
+        self._ask_others(near, rows)
+        distances, others = np.empty_like(near), np.empty_like(rows)
+        distances[self.order], others[self.order] = near, self.order[rows]
+        return Neighbours(distances, others)
+
+    def around(self, k: int) -> Neighbours:
+        """`others` in the order of the index: line p is row ``order[p]``, rows are places too.
+
+        Returns
+        -------
+        Neighbours, of float32 and int32, half the memory.
+        """
+        distances = np.empty((len(self), k), dtype=np.float32)
+        rows = np.empty((len(self), k), dtype=np.int32)
+        self._ask_others(distances, rows)
         return Neighbours(distances, rows)
+
+    def _ask_others(self, distances: NDArray[Any], rows: NDArray[Any]) -> None:
+        k = distances.shape[1]
+
+        def ask(part: slice) -> None:
+            own = np.arange(part.start, part.stop)
+            near = _self_first(self._near(self._distinct[part], k + 1, threads=1), own)
+            if self._plain:
+                distances[part], rows[part] = near.distances[:, 1:], near.rows[:, 1:]
+                return
+            sizes, first = self._size[part], self._starts[part.start]
+            asking = np.repeat(np.arange(len(own)), sizes)
+            position = _counted(sizes)
+            for start in range(0, len(asking), CHUNK):
+                some = slice(start, start + CHUNK)
+                lists = Neighbours(near.distances[asking[some]], near.rows[asking[some]])
+                found = self._spread(lists, position[some], k, asks=True)
+                into = slice(first + start, first + start + len(found.rows))
+                distances[into], rows[into] = found.distances, found.rows
+
+        each_part(ask, len(self._distinct), CHUNK, self.threads)
 
     def nearest(self, queries: Floats, k: int) -> Neighbours:
         """The k nearest rows of each query point, ``(m, k)``."""
         queries = np.ascontiguousarray(queries, dtype=np.float64)
-        near = self._near(queries, k)
-        if len(self._first) == len(self.points):
-            return Neighbours(near.distances, self._first[near.rows])
-        return self._spread(near, np.zeros(len(queries), dtype=np.int64), k, asks=False)
+        near = self._near(queries, k, self.threads)
+        if not self._plain:
+            near = self._spread(near, np.zeros(len(queries), dtype=np.int64), k, asks=False)
+        return Neighbours(near.distances, self.order[near.rows])
 
     def count_within(self, queries: Floats, radius: Floats) -> Ints:
         """How many rows lie within a radius of each query, ``(m,) int64``."""
-        first, group, _ = _twins(np.column_stack([queries, radius]))
+        asked, back = np.unique(np.column_stack([queries, radius]), axis=0, return_inverse=True)
         found = self._whole.query_ball_point(
-            queries[first], radius[first], workers=self.threads, return_length=True
+            asked[:, :-1], asked[:, -1], workers=self.threads, return_length=True
         )
-        return np.asarray(found, dtype=np.int64)[group]
+        return np.asarray(found, dtype=np.int64)[back.ravel()]
 
     @cached_property
     def _whole(self) -> KDTree:
         """A tree of all rows: counting takes a leaf of twins whole, a search would visit it."""
         from scipy.spatial import KDTree
 
-        if len(self._first) == len(self.points):
+        if self._plain:
             return self._tree
-        return KDTree(self.points, leafsize=16, balanced_tree=False)
+        return KDTree(self.placed, leafsize=LEAF, balanced_tree=False)
 
-    def _near(self, queries: Floats, k: int) -> Neighbours:
-        """Nearest distinct points (as groups), ties in order of the group's first row."""
-        k = min(k, len(self._first))
+    def _near(self, queries: Floats, k: int, threads: int) -> Neighbours:
+        """Nearest distinct points, ties in order of their first row."""
+        k = min(k, len(self._distinct))
         # One more than asked shows a tie across the boundary.
-        ask = min(k + 1, len(self._first))
-        found = self._tree.query(queries, k=ask, workers=self.threads)
+        ask = min(k + 1, len(self._distinct))
+        found = self._tree.query(queries, k=ask, workers=threads)
         distances, groups = (np.asarray(part).reshape(len(queries), ask) for part in found)
         if ask > k:
-            for i in np.flatnonzero(distances[:, k - 1] == distances[:, k]):
-                reach = float(distances[i, k - 1]) or 1.0
-                inside = self._tree.query_ball_point(queries[i], reach * (1 + 1e-12))
-                away = np.sqrt(np.square(self._tree.data[inside] - queries[i]).sum(axis=1))
-                away = (away / reach).round(12) * reach  # equal but for roundoff is equal
-                best = np.lexsort([inside, away])[:k]
-                groups[i, :k] = np.asarray(inside)[best]
-                distances[i, :k] = away[best]
+            self._settle(queries, distances, groups, k, threads)
         distances, groups = distances[:, :k], groups[:, :k]
         ties = (np.diff(distances, axis=1) == 0).any(axis=1)
         if ties.any():
-            best = np.lexsort([groups[ties], distances[ties]], axis=1)
+            best = np.lexsort([self._first[groups[ties]], distances[ties]], axis=1)
             groups[ties] = np.take_along_axis(groups[ties], best, axis=1)
         return Neighbours(distances, groups)
 
+    def _settle(
+        self, queries: Floats, distances: Floats, groups: Ints, k: int, threads: int
+    ) -> None:
+        """Where the k-th is as near as the next, take all that are, and the first of them."""
+        tied = np.flatnonzero(distances[:, k - 1] == distances[:, k])
+        ask = min(4 * (k + 1), len(self._distinct))
+        while len(tied):
+            open_: list[Ints] = []
+            for start in range(0, len(tied), max(MOST_TIED // ask, 1)):
+                rows = tied[start : start + max(MOST_TIED // ask, 1)]
+                found = self._tree.query(queries[rows], k=ask, workers=threads)
+                away, held = (np.asarray(part).reshape(len(rows), ask) for part in found)
+                reach = away[:, [k - 1]]
+                done = (away[:, -1] > reach[:, 0] * (1 + ROUNDOFF)) | (ask == len(self._distinct))
+                reach[reach == 0] = 1.0
+                away = np.round(away / reach, 12)  # equal but for roundoff is equal
+                best = np.lexsort([self._first[held], away], axis=1)[:, :k]
+                at = rows[done]
+                distances[at, :k] = (np.take_along_axis(away, best, axis=1) * reach)[done]
+                groups[at, :k] = np.take_along_axis(held, best, axis=1)[done]
+                open_.append(rows[~done])
+            tied, ask = np.concatenate(open_), min(4 * ask, len(self._distinct))
+
     def _spread(self, lists: Neighbours, position: Ints, k: int, *, asks: bool) -> Neighbours:
-        """From neighbouring points to neighbouring rows.
+        """From neighbouring points to neighbouring places.
 
         Parameters
         ----------
@@ -174,12 +292,14 @@ class NeighbourIndex:
         if asks:
             offset += which == 0
         points = np.take_along_axis(lists.rows, which, axis=1)
-        rows = self._members[self._starts[points] + offset % self._size[points]]
+        rows = self._starts[points] + offset % self._size[points]
         return Neighbours(np.take_along_axis(lists.distances, which, axis=1), rows)
 
 
 def _self_first(near: Neighbours, own: Ints) -> Neighbours:
     """Move each point to the front of its own list; the order of the others stays."""
+    if (near.rows[:, 0] == own).all():
+        return near
     best = np.argsort(near.rows != own[:, None], axis=1, kind="stable")
     return Neighbours(
         np.take_along_axis(near.distances, best, axis=1),
@@ -194,25 +314,3 @@ def _counted(sizes: Ints) -> Ints:
     [0, 1, 0, 1, 2]
     """
     return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-
-
-def _twins(points: Floats) -> tuple[Ints, Ints, Ints]:
-    """Distinct points in order of first row: their first row, each row's group, group sizes."""
-    form = np.zeros(
-        len(points)
-    )  # equal for equal points: summed row by row, unlike a matrix product
-    for i, factor in enumerate(np.linspace(1, 2, points.shape[1])):
-        form += points[:, i] * factor
-    ordered = np.sort(form)
-    if not (ordered[1:] == ordered[:-1]).any():
-        rows = np.arange(len(points))
-        return rows, rows, np.ones(len(points), dtype=np.int64)
-    order = np.lexsort((*points.T[::-1], form))
-    new = np.concatenate([[True], (np.diff(points[order], axis=0) != 0).any(axis=1)])
-    label = np.cumsum(new) - 1
-    first = np.minimum.reduceat(order, np.flatnonzero(new))
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    group = np.empty(len(points), dtype=np.int64)
-    group[order] = rank[label]
-    return np.sort(first), group, np.bincount(group)

@@ -1,19 +1,24 @@
 """Normal scores: a number on the scale where its distribution is Gaussian, and back.
 
 ``z = Phi^-1((rank - 1/2) / m)`` with mean ranks on ties, among the m values that are
-present and off the spike. Back by interpolation between the order statistics, of which
-the ``least - 1`` smallest and largest are replaced by the ``least``-th.
+present and off the spike. Back by interpolation between the order statistics (65,536 of
+them at most), of which the ``least - 1`` smallest and largest are replaced by the
+``least``-th.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
 from sosie.frames import Floats, Ints, Mask
 
 __all__ = ["SPIKE_SHARE", "NormalScores", "distinct"]
+
+MOST_KNOTS = 1 << 16
+"""Order statistics kept for the way back: of more, so many evenly spaced ones."""
 
 SPIKE_SHARE = 0.1
 """A value held by at least this share of the rows is a spike and is voted on, not averaged."""
@@ -50,13 +55,15 @@ class NormalScores:
     scores : (n,) float64, 0 where the row has none (missing, or on the spike).
     scored : (n,) bool, rows that have a score.
     spike : the value held by at least a tenth of the rows and by `least` of them, or None.
-    ordered : (m,) float64, order statistics, the extremes of the fewest replaced.
+    ordered : (knots,) float64, order statistics, the extremes of the fewest replaced.
+    count : m, how many values they are the order statistics of.
     """
 
     scores: Floats
     scored: Mask
     spike: float | None
     ordered: Floats
+    count: int
 
     @classmethod
     def of(cls, values: Floats, least: int) -> NormalScores:
@@ -91,10 +98,19 @@ class NormalScores:
         scored[scored] = held[index]
         # In a column of fewer than 2 least values all order statistics are the middle one.
         cut = max(min(least, (total + 1) // 2) - 1, 0)
-        ordered = np.repeat(found[held], runs)
-        if total:
-            ordered = np.clip(ordered, ordered[cut], ordered[total - 1 - cut])
-        return cls(scores, scored, spike, ordered)
+        if not total:
+            return cls(scores, scored, spike, np.empty(0), 0)
+        knots = np.linspace(0, total - 1, min(total, MOST_KNOTS)).round().astype(np.int64)
+        ends, values = np.cumsum(runs), found[held]
+        low, high, ordered = (
+            values[np.searchsorted(ends, rank, side="right")]
+            for rank in (cut, total - 1 - cut, knots)
+        )
+        return cls(scores, scored, spike, np.clip(ordered, low, high), total)
+
+    def slim(self) -> Self:
+        """Without the scores: all that the way back needs."""
+        return replace(self, scores=np.empty(0), scored=np.empty(0, dtype=bool))
 
     def back(self, scores: Floats) -> Floats:
         """Values of some scores, ``(m,) float64``, within the clipped order statistics."""
@@ -102,8 +118,10 @@ class NormalScores:
 
         if not len(self.ordered):
             return np.full(len(scores), np.nan if self.spike is None else self.spike)
-        position = np.clip(ndtr(scores) * len(self.ordered) - 0.5, 0, len(self.ordered) - 1)
+        last = len(self.ordered) - 1
+        position = (ndtr(scores) * self.count - 0.5) * (last / max(self.count - 1, 1))
+        position = np.clip(position, 0, last)
         low = position.astype(np.int64)
-        high = np.minimum(low + 1, len(self.ordered) - 1)
+        high = np.minimum(low + 1, last)
         share = position - low
         return self.ordered[low] * (1 - share) + self.ordered[high] * share

@@ -1,8 +1,8 @@
-"""Random draws keyed by row: the same for any chunk size, thread count or partitioning.
+"""Random draws keyed by place: the same for any chunk size, thread count or partitioning.
 
-Rows are numbered as in the input and grouped in blocks of 16,384. Each (seed, release,
-block, purpose) has a counter-based generator of its own (Philox), so a block can be
-drawn anywhere, alone, in any order.
+Rows are numbered along a curve through the latent space and grouped in blocks of 16,384.
+Each (seed, release, block, purpose) has a counter-based generator of its own (Philox), so
+a block can be drawn anywhere, alone, in any order.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ class Purpose(IntEnum):
     LEVELS = 1
     PRESENCE = 2
     NOISE = 3
+    ORDER = 4
+    SURROGATE = 5
 
 
 def fresh_seed() -> int:

@@ -15,7 +15,7 @@ import numpy as np
 
 from sosie.attack.moments import CELLS, Cloud
 from sosie.frames import Floats, Ints, Mask
-from sosie.generation import each_part
+from sosie.parallel import each_part
 
 __all__ = [
     "Diagonal",

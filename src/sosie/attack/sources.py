@@ -19,7 +19,7 @@ from sosie.avatars import Avatarizer
 from sosie.errors import InputError
 from sosie.famd import FAMD
 from sosie.generation import mixture_of
-from sosie.neighbours import NeighbourIndex
+from sosie.neighbours import NeighbourIndex, Neighbours
 from sosie.table import Grid, Numbers, Roles, Table
 
 __all__ = ["AvatarSource", "Generator", "OtherSource", "Releases", "Source", "source_of"]
@@ -134,7 +134,10 @@ class AvatarSource:
         settings, threads = again.settings, again.threads
         famd = FAMD.fit(table, settings.components, table.roles.weights)
         index = NeighbourIndex(famd.transform(table), threads)
-        near = index.nearest(famd.transform(self.originals), settings.k)
+        found = index.nearest(famd.transform(self.originals), settings.k)
+        # The avatar of original i takes the place of published row i.
+        place = np.argsort(index.order)
+        near = Neighbours(found.distances[index.order], place[found.rows[index.order]])
         mixture = mixture_of(
             table,
             near,
@@ -143,7 +146,7 @@ class AvatarSource:
             min_level_count=settings.min_level_count,
             threads=threads,
         )
-        again._fitted = type(self.avatarizer.fitted)(table, famd, mixture, near)
+        again._fitted = type(self.avatarizer.fitted)(table, famd, mixture)
         return AvatarSource(again)
 
     def _reseeded(self, purpose: int) -> Avatarizer:

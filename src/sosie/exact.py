@@ -1,0 +1,64 @@
+"""Sums that do not depend on the order of adding.
+
+Floating-point sums change with the order, so with the number of threads and the parts
+that a table is cut into. Whole numbers do not: what is to be added is first rounded to
+whole numbers of a fixed unit.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any, Self
+
+import numpy as np
+
+from sosie.frames import Floats
+
+__all__ = ["WholeSum"]
+
+WORD = 2.0**32
+
+
+class WholeSum:
+    """Sum of arrays of whole numbers below 2^53, in two words, exact up to 2^84.
+
+    Larger numbers are added with the precision of float64.
+
+    Examples
+    --------
+    >>> large, small = np.array(2.0**53), np.array(1.0)
+    >>> float(WholeSum(()).add(large).add(small).add(small).total - large)
+    2.0
+    >>> float(large + small + small - large)
+    0.0
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._high, self._low = np.zeros(shape), np.zeros(shape)
+        self._adding = Lock()
+
+    def add(self, part: Floats) -> Self:
+        """Add whole numbers; threads may do so together."""
+        high = np.rint(part / WORD) * WORD
+        with self._adding:
+            self._high += high
+            self._low += part - high
+        return self
+
+    def merge(self, other: WholeSum) -> Self:
+        """Add what another sum of the same shape holds."""
+        self._high += other._high
+        self._low += other._low
+        return self
+
+    @property
+    def total(self) -> Floats:
+        """The sum, float64."""
+        carried = np.rint(self._low / WORD) * WORD  # one way to write each sum in two words
+        return np.asarray((self._high + carried) + (self._low - carried))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_high": self._high, "_low": self._low}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _adding=Lock())
