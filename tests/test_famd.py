@@ -311,6 +311,16 @@ def test_the_sparse_cross_product_is_the_dense_one(monkeypatch: pytest.MonkeyPat
     np.testing.assert_allclose(sparse.total.toarray(), dense, atol=1e-10)
 
 
+def test_many_equal_eigenvalues_lose_no_component() -> None:
+    """Levels that few people hold have eigenvalues alike, of which LAPACK may find none."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        town = [f"t{v}" for v in rng.zipf(1.5, 2_000) % 900]
+        table = Table.of(pl.DataFrame({"town": town, "x": np.arange(2_000) / 7}))
+        few, every = FAMD.fit(table, 5), FAMD.fit(table, None)
+        assert few.eigenvalues == pytest.approx(every.eigenvalues[:5])
+
+
 def test_iteration_agrees_with_the_dense_solution(monkeypatch: pytest.MonkeyPatch) -> None:
     table = cities()
     assert Layout.of(table).width > module.MOST_DENSE

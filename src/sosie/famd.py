@@ -481,12 +481,13 @@ class FAMD:
 def _leading(covariance: Floats, components: int | None) -> tuple[Floats, Floats]:
     """Eigenpairs of the largest eigenvalues; a few of many are found in a third of the time."""
     size = len(covariance)
-    if components is None or 4 * components > size:
-        values, vectors = np.linalg.eigh(covariance)
-    else:
+    if components is not None and 4 * components <= size:
         from scipy.linalg import eigh
 
         values, vectors = eigh(covariance, subset_by_index=(size - components, size - 1))
+        if len(values) == components:  # of many that are equal, LAPACK may lose those asked for
+            return np.asarray(values), np.asarray(vectors)
+    values, vectors = np.linalg.eigh(covariance)
     return np.asarray(values), np.asarray(vectors)
 
 
