@@ -9,21 +9,21 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie import frames
 from sosie.errors import InputError, SosieError, SosieWarning, quoted
 from sosie.famd import FAMD
 from sosie.frames import Ints
-from sosie.generation import Gathered, Mixture, gather, mixture_of
-from sosie.neighbours import NeighbourIndex, Neighbours
+from sosie.generation import Gathered, Mixture, gather, gathered_into, mixture_of
+from sosie.neighbours import NeighbourIndex, Neighbours, along_curve, curve
 from sosie.randomness import BLOCK, Purpose, blocks, fresh_seed, generator
-from sosie.table import Column, Levels, Numbers, Roles, Table
+from sosie.release import Release
+from sosie.table import Roles, Table
 
 __all__ = ["Avatarizer", "Decode", "Method", "Settings"]
 
@@ -228,8 +228,10 @@ class Avatarizer:
         """
         if release < 0:
             raise InputError(f"releases are numbered from 0, got {release}")
-        made = self._gather(release * self.settings.augment + part)
-        return self.fitted.decoded(made, self.fitted.place)
+        fitted, number = self.fitted, release * self.settings.augment + part
+        made = self._gather([number])
+        none = np.empty(0, dtype=np.int64)
+        return Release(fitted.table, fitted.mixture, made, fitted.place, none).encoded()
 
     def release(self, r: int = 0, *, shuffle: bool = True) -> Any:
         """One release, as the kind of dataframe that was fitted.
@@ -242,38 +244,56 @@ class Avatarizer:
         ----------
         r : which release, at least 0; other releases draw other weights.
         """
+        return self.drawn(r, shuffle=shuffle).frame(self.threads)
+
+    def drawn(self, r: int = 0, *, shuffle: bool = True) -> Release:
+        """One release, gathered and not yet written (see `release`)."""
         if r < 0:
             raise InputError(f"releases are numbered from 0, got {r}")
+        parts = self.settings.augment
+        made = self._gather(range(r * parts, (r + 1) * parts))
+        return self._ordered(made, r, shuffle)
+
+    def both(self, r: int = 0) -> tuple[Release, Release]:
+        """One release drawn once: as it is published, and aligned."""
+        drawn = self.drawn(r)
+        return drawn, self._ordered(drawn.made, r, shuffle=False)
+
+    def _ordered(self, made: Gathered, r: int, shuffle: bool) -> Release:
         fitted, parts = self.fitted, self.settings.augment
-        count = len(fitted.table)
-        made = _stacked([self._gather(r * parts + part) for part in range(parts)])
-        published = np.argsort(self._keys(r, Purpose.ORDER))  # places of all parts together
         if shuffle:
-            places = published
+            places = np.argsort(self._keys(r, Purpose.ORDER))  # places of all parts together
         else:
+            count = len(fitted.table)
             places = np.concatenate([fitted.place + part * count for part in range(parts)])
-        rows = fitted.mixture.order[places % count]
         surrogates = np.empty(0, dtype=np.int64)
         if fitted.table.roles.id:
             surrogates = np.argsort(np.argsort(self._keys(r, Purpose.SURROGATE)))[places]
-        return _written(fitted.decoded(made, places), fitted.table, rows, surrogates)
+        return Release(fitted.table, fitted.mixture, made, places, surrogates)
 
     def releases(self, count: int, *, shuffle: bool = True) -> Iterator[Any]:
         """Releases 0 to ``count - 1``, one at a time."""
         for r in range(count):
             yield self.release(r, shuffle=shuffle)
 
-    def _gather(self, number: int) -> Gathered:
-        fitted = self.fitted
-        return gather(
-            fitted.mixture,
-            fitted.table.numbers,
-            self._seed,
-            number,
-            decode=self.settings.decode,
-            chunk=self.chunk,
-            threads=self.threads,
-        )
+    def _gather(self, numbers: Sequence[int]) -> Gathered:
+        """So many avatars of each person."""
+        fitted, space = self.fitted, self.fitted.table.space
+        made = gathered_into(fitted.mixture, len(numbers), space)
+        for part, number in enumerate(numbers):
+            gather(
+                fitted.mixture,
+                fitted.table.numbers,
+                self._seed,
+                number,
+                made,
+                part,
+                decode=self.settings.decode,
+                chunk=self.chunk,
+                threads=self.threads,
+                space=space,
+            )
+        return made
 
     def _keys(self, release: int, purpose: Purpose) -> NDArray[np.uint64]:
         """(parts * n,) uint64: random numbers by place, whose order is that of publication."""
@@ -314,6 +334,7 @@ class _Fitted:
                 f" {max(len(table) - 1, 0)}"
             )
         famd = FAMD.fit(table, settings.components, table.roles.weights, threads)
+        table.space.forget()
         near, order = _neighbours(famd, table, settings.k, threads)
         mixture = mixture_of(
             table,
@@ -338,78 +359,11 @@ class _Fitted:
         place[self.mixture.order] = np.arange(len(place))
         return place
 
-    def decoded(self, made: Gathered, place: Ints) -> Table:
-        """A gathered release as a table, rows taken at some places."""
-        found: dict[Hashable, Column] = {}
-        for voted, codes in zip(self.mixture.voted, made.codes, strict=True):
-            taken = codes[place]
-            for i, name in enumerate(voted.names):
-                column = self.table.column(name)
-                if isinstance(column, Levels):
-                    own = (
-                        taken
-                        if voted.parts is None
-                        else voted.parts[taken, i].astype(column.codes.dtype)
-                    )
-                    found[name] = replace(column, codes=own)
-        for column, values in zip(self.table.numbers, made.values, strict=True):
-            found[column.name] = replace(column, values=values[place])
-        return replace(self.table, columns=tuple(found[name] for name in self.table.names))
-
 
 def _neighbours(famd: FAMD, table: Table, k: int, threads: int) -> tuple[Neighbours, Ints]:
     """Each row's neighbours, as places, and the row at each place; the search is let go."""
     points = famd.transform(table, threads)
-    index = NeighbourIndex(points, threads, reach=REACH * float(np.sqrt(famd.eigenvalues[0])))
-    return index.around(k), index.order
-
-
-def _stacked(parts: Sequence[Gathered]) -> Gathered:
-    if len(parts) == 1:
-        return parts[0]
-    return Gathered(
-        tuple(np.concatenate(codes) for codes in zip(*(part.codes for part in parts), strict=True)),
-        tuple(
-            np.concatenate(values) for values in zip(*(part.values for part in parts), strict=True)
-        ),
-    )
-
-
-def _written(drawn: Table, originals: Table, rows: Ints, surrogates: Ints) -> Any:
-    """The native dataframe of a drawn table.
-
-    Parameters
-    ----------
-    rows : (m,) int64, the original of each avatar, for columns that are kept.
-    surrogates : (m,) int64, a number for each avatar, for identifiers.
-    """
-    source, roles = originals.frame, originals.roles
-    columns: dict[Hashable, object] = {}
-    for name in source.columns:
-        series = frames.column(source, name)
-        if name in roles.drop:
-            continue
-        if name in roles.keep:
-            columns[name] = frames.take(series, rows)
-        elif name in roles.id:
-            columns[name] = frames.surrogates(series, surrogates)
-        else:
-            column = drawn.column(name)
-            columns[name] = (
-                frames.take(series, column.first.take(column.codes))
-                if isinstance(column, Levels)
-                else _numbers_written(column, series)
-            )
-    return frames.assemble(source, columns)
-
-
-def _numbers_written(column: Numbers, series: Any) -> object:
-    values, grid, missing = column.values, column.grid, column.missing
-    if grid.text is not None:
-        return frames.build_text(series, column.texts(values))
-    if not grid.step or series.dtype.is_float() or series.dtype.is_decimal():
-        return frames.build(series, values, missing)
-    steps = np.where(missing, 0, values).astype(np.int64)
-    # Wraps around 2^64 on purpose: unsigned numbers beyond int64 come back so.
-    ticks = steps.view(np.uint64) * np.uint64(grid.step) + np.uint64(grid.origin % 2**64)
-    return frames.build(series, ticks.view(np.int64), missing)
+    table.space.forget()
+    order = along_curve(points, curve(points, REACH * float(np.sqrt(famd.eigenvalues[0]))))
+    points = points.take(order, axis=0)
+    return NeighbourIndex.placed_along(points, order, threads).around(k), order

@@ -7,6 +7,7 @@ dtype are built here from what the method drew.
 from __future__ import annotations
 
 import datetime as dt
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal, cast
@@ -19,6 +20,7 @@ from sosie.errors import InputError, quoted
 
 __all__ = [
     "Codes",
+    "Columns",
     "Floats",
     "Frame",
     "Holds",
@@ -35,6 +37,7 @@ __all__ = [
     "in_zone_of",
     "is_missing",
     "is_wrapped",
+    "like",
     "objects",
     "objects_at",
     "surrogates",
@@ -66,14 +69,33 @@ _MICROSECOND = dt.timedelta(microseconds=1)
 _EPOCH = dt.datetime(1970, 1, 1)  # naive: moments are read by their wall clock
 
 
+class Columns(ABC):
+    """A table that is not in memory and is read a column at a time."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+
+    @abstractmethod
+    def get_column(self, name: Hashable) -> Series:
+        """One column, whole."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many rows there are."""
+
+
 def wrap(frame: object) -> Frame:
-    """Accept a pandas, polars or pyarrow table.
+    """Accept a pandas, polars or pyarrow table, or one that is read a column at a time.
 
     Raises
     ------
     InputError
         For anything else, for a lazy frame, and for repeated column names.
     """
+    if isinstance(frame, Columns):
+        return cast(Frame, frame)
     kind = f"{type(frame).__module__}.{type(frame).__name__}"
     if "Lazy" in kind:  # its columns are not asked for: that may be long
         raise InputError(
@@ -465,6 +487,12 @@ def _filled(series: Series, missing: Mask) -> Series:
 
 
 # ---------------------------------------------------------------- building
+
+
+def like(series: Series) -> Series:
+    """A few rows with the dtype and the missing style of a column: all that `build` looks at."""
+    missing = series.is_null()
+    return series.filter(missing).head(1) if missing.any() else series.head(1)
 
 
 def take(series: Series, rows: Ints) -> object:

@@ -30,7 +30,8 @@ from sosie.frames import Floats, Ints, Mask
 from sosie.neighbours import Neighbours
 from sosie.normal_scores import NormalScores
 from sosie.parallel import each_part, one_blas_thread
-from sosie.randomness import BLOCK, Purpose, blocks, generator
+from sosie.randomness import BLOCK, Purpose, generator
+from sosie.space import MEMORY, Space
 from sosie.table import Levels, Numbers, Table
 
 __all__ = [
@@ -53,6 +54,12 @@ LEAST_SPREAD = 0.25
 
 UNIT = 2.0**13
 """Deviations of normal scores, below 2^4, are summed in units of 1 / UNIT."""
+
+FORGET = 1 << 20
+"""Places after which memory that is also on disk is let go."""
+
+MOST_TOGETHER = 1 << 22
+"""Up to so many rows columns are scored side by side, above one after the other."""
 
 _SCORED, _SPIKE, _MISSING = 0, 1, 2
 
@@ -144,6 +151,8 @@ class Mixture:
     present : (n, p) bool, or None where all is present.
     fallback : (p,) float64, the mean where no neighbour has a value.
     root : (p, p) float32, the lower triangular root of the covariance of the noise, or None.
+    first, total : the number of the first place, and of all places: not 0 and n where this is a
+        part of the whole, whose neighbours then stand behind the n places of its own.
     """
 
     order: Ints
@@ -155,6 +164,8 @@ class Mixture:
     present: Mask | None
     fallback: Floats
     root: Single | None
+    first: int = 0
+    total: int = 0
 
     @cached_property
     def near(self) -> Single:
@@ -199,10 +210,11 @@ def mixture_of(
     InputError
         A category none of whose levels is held by `min_level_count` people.
     """
+    space = table.space
     rows = np.ascontiguousarray(near.rows.T, dtype=np.int32)
     voted = _voted_levels(table, order, min_level_count)
     scored = table.numbers
-    values = np.zeros((len(order), len(scored)), dtype=np.float32 if smoothed else np.float64)
+    values = space.empty((len(order), len(scored)), np.float32 if smoothed else np.float64)
     states: list[NDArray[np.uint8] | None] = [None] * len(scored)
     back: list[NormalScores | None] = [None] * len(scored)
     fallback = np.zeros(len(scored))
@@ -215,9 +227,10 @@ def mixture_of(
             values[:, i], back[i] = plain[order], scores and scores.slim()
             if state is not None:
                 fallback[i] = _mean(plain[state == _SCORED])
-                states[i] = state[order]
+                states[i] = space.keep(state[order])
+            space.forget()
 
-    each_part(score, len(scored), 1, threads if len(order) > BLOCK else 1)
+    each_part(score, len(scored), 1, threads if BLOCK < len(order) < MOST_TOGETHER else 1)
     numbers: list[Scored] = []
     for i, (column, state) in enumerate(zip(scored, states, strict=True)):
         if state is not None:
@@ -230,10 +243,10 @@ def mixture_of(
         )
     present = None
     if any(state is not None for state in states):
-        present = np.ones(values.shape, dtype=bool)
+        present = space.empty(values.shape, np.bool_)
         for i, state in enumerate(states):
-            if state is not None:
-                present[:, i] = state == _SCORED
+            present[:, i] = True if state is None else state == _SCORED
+        space.forget()
     return Mixture(
         order=order,
         rows=rows,
@@ -244,6 +257,7 @@ def mixture_of(
         present=present,
         fallback=fallback,
         root=_noise_root(values, present, rows, threads) if smoothed and numbers else None,
+        total=len(order),
     )
 
 
@@ -266,7 +280,7 @@ def _voted_levels(table: Table, order: Ints, least: int) -> list[Voted]:
             voted.append(
                 _vote(
                     names,
-                    column.codes[order],
+                    table.space.keep(column.codes[order]),
                     least,
                     np.array([lb is None for lb in column.labels]),
                 )
@@ -283,9 +297,8 @@ def _voted_levels(table: Table, order: Ints, least: int) -> list[Voted]:
         # Joint levels are numbered by first appearance: names of levels must not matter.
         _, first = np.unique(codes, return_index=True)
         rank = np.argsort(np.argsort(first))
-        voted.append(
-            _vote(names, rank[codes][order].astype(np.int32), least, parts=parts[np.argsort(first)])
-        )
+        joint = table.space.keep(rank[codes][order].astype(np.int32))
+        voted.append(_vote(names, joint, least, parts=parts[np.argsort(first)]))
     return voted
 
 
@@ -369,25 +382,30 @@ def draws_of(mixture: Mixture, seed: int, release: int, part: slice) -> Draws:
 
     Parameters
     ----------
-    part : consecutive places, from a multiple of 16,384 to the next ones or to the end.
+    part : consecutive places, numbered among all of them.
     """
     k, width = len(mixture.rows), len(mixture.numbers)
     size = part.stop - part.start
     weights = np.empty((size, k), dtype=np.float32)
     votes = np.empty((size, len(mixture.voted)), dtype=np.float32)
     noise = None if mixture.root is None else np.empty((width, size), dtype=np.float32)
-    for number, rows in blocks(size):
-        block, places = part.start // BLOCK + number, rows.stop - rows.start
-        weights[rows] = _chance((places, k), generator(seed, release, block, Purpose.WEIGHTS))
-        generator(seed, release, block, Purpose.LEVELS).random(out=votes[rows], dtype=np.float32)
+    for block in range(part.start // BLOCK, -(-part.stop // BLOCK)):
+        start, stop = block * BLOCK, min((block + 1) * BLOCK, mixture.total)
+        own = slice(max(part.start, start) - start, min(part.stop, stop) - start)
+        into = slice(own.start + start - part.start, own.stop + start - part.start)
+        weights[into] = _chance(
+            (stop - start, k), generator(seed, release, block, Purpose.WEIGHTS)
+        )[own]
+        rng = generator(seed, release, block, Purpose.LEVELS)
+        votes[into] = rng.random((stop - start, votes.shape[1]), dtype=np.float32)[own]
         if noise is not None and mixture.root is not None:
             rng = generator(seed, release, block, Purpose.NOISE)
-            free = rng.standard_normal((width, places), dtype=np.float32)
+            free = rng.standard_normal((width, stop - start), dtype=np.float32)[:, own]
             for i, mix in enumerate(mixture.root):
                 total = free[0] * mix[0]
                 for one, factor in zip(free[1 : i + 1], mix[1:], strict=False):
                     total += one * factor  # one by one: a matrix product rounds by position
-                noise[i, rows] = total
+                noise[i, into] = total
     return Draws(weights, votes, noise)
 
 
@@ -399,46 +417,63 @@ class Gathered:
     values: tuple[Floats, ...]
 
 
+def gathered_into(mixture: Mixture, parts: int, space: Space) -> Gathered:
+    """Room for so many avatars of each place, one whole part after the other."""
+    count = parts * mixture.rows.shape[1]
+    return Gathered(
+        tuple(space.empty(count, voted.codes.dtype) for voted in mixture.voted),
+        tuple(space.empty(count, np.float64) for _ in mixture.numbers),
+    )
+
+
 def gather(
     mixture: Mixture,
     columns: Sequence[Numbers],
     seed: int,
     release: int,
+    into: Gathered,
+    part: int = 0,
     *,
     decode: str,
     chunk: int,
     threads: int,
-) -> Gathered:
-    """Make one release.
+    space: Space = MEMORY,
+) -> None:
+    """Make one avatar of each place.
 
     Parameters
     ----------
     columns : the numeric columns, for their grids.
+    into, part : where the avatars go, see `gathered_into`.
     decode : ``draw`` or ``vote``.
     chunk : places worked on at a time, beside the 16,384 that are drawn together.
     """
     count = mixture.rows.shape[1]
-    codes = tuple(np.empty(count, dtype=voted.codes.dtype) for voted in mixture.voted)
-    values = tuple(np.empty(count) for _ in mixture.numbers)
+    codes = [column[part * count : (part + 1) * count] for column in into.codes]
+    values = [column[part * count : (part + 1) * count] for column in into.values]
+    # Places are numbered from the start of a block of draws, which is then drawn once.
+    ahead = mixture.first % BLOCK
 
-    def work(block: slice) -> None:
-        draws = draws_of(mixture, seed, release, block)
+    def work(shifted: slice) -> None:
+        block = slice(max(shifted.start - ahead, 0), shifted.stop - ahead)
+        draws = draws_of(
+            mixture, seed, release, slice(block.start + mixture.first, block.stop + mixture.first)
+        )
         for start in range(block.start, block.stop, chunk):
-            part = slice(start, min(start + chunk, block.stop))
-            own = slice(part.start - block.start, part.stop - block.start)
-            mix(part, draws.weights[own], draws.votes[own], draws.noise, own)
+            some = slice(start, min(start + chunk, block.stop))
+            own = slice(some.start - block.start, some.stop - block.start)
+            mix(some, draws.weights[own], draws.votes[own], draws.noise, own)
 
     def mix(part: slice, chance: Single, votes: Single, noise: Single | None, own: slice) -> None:
         rows = mixture.rows[:, part]
         weights: Floats = proximity(mixture.distances[:, part].T).T * chance.T
         weights /= weights.sum(axis=0)
         ballot = Ballot(rows, weights)
-        for voted, into, vote in zip(
-            mixture.voted, codes, np.ascontiguousarray(votes.T), strict=True
-        ):
-            into[part] = ballot.draw(voted, vote) if decode == "draw" else ballot.winner(voted)
+        votes = np.ascontiguousarray(votes.T)
+        for voted, drawn, vote in zip(mixture.voted, codes, votes, strict=True):
+            drawn[part] = ballot.draw(voted, vote) if decode == "draw" else ballot.winner(voted)
         means, spreads = _averages(mixture, rows, weights)
-        for number, column, into in zip(mixture.numbers, columns, values, strict=True):
+        for number, column, drawn in zip(mixture.numbers, columns, values, strict=True):
             made = means[:, number.column]
             if noise is not None:
                 spread = spreads[:, number.column if spreads.shape[1] > 1 else 0]
@@ -451,10 +486,16 @@ def gather(
                 if number.scores is not None and number.scores.spike is not None:
                     made = np.where(state == _SPIKE, number.scores.spike, made)
                 made = np.where(state == _MISSING, np.nan, made)
-            into[part] = made
+            drawn[part] = made
 
-    each_part(work, count, BLOCK * max(chunk // BLOCK, 1), threads)
-    return Gathered(codes, values)
+    each_part(
+        work,
+        ahead + count,
+        BLOCK * max(chunk // BLOCK, 1),
+        threads,
+        every=FORGET,
+        done=space.forget,
+    )
 
 
 def _averages(mixture: Mixture, rows: NDArray[np.int32], weights: Floats) -> tuple[Floats, Floats]:

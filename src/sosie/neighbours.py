@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,20 +124,35 @@ class NeighbourIndex:
     """
 
     def __init__(self, points: Floats, threads: int = -1, reach: float | None = None) -> None:
-        from scipy.spatial import KDTree
-
         points = np.asarray(points, dtype=np.float64)
         if reach is None:
             reach = float(np.abs(points).max(initial=0.0))
-        self.threads = threads
-        self.order = along_curve(points, curve(points, reach or 1.0))
-        self.placed = points.take(self.order, axis=0)
-        new = np.ones(len(points), dtype=bool)
-        if len(points) > 1:
+        order = along_curve(points, curve(points, reach or 1.0))
+        self._build(points.take(order, axis=0), order, threads)
+
+    @classmethod
+    def placed_along(cls, placed: Floats, order: Ints, threads: int = -1) -> Self:
+        """The index of points that are in its order already.
+
+        Parameters
+        ----------
+        placed : (n, d) float64, the points in the order of the index.
+        order : (n,) int64, the row of each, see `along_curve`.
+        """
+        made = cls.__new__(cls)
+        made._build(placed, order, threads)
+        return made
+
+    def _build(self, placed: Floats, order: Ints, threads: int) -> None:
+        from scipy.spatial import KDTree
+
+        self.placed, self.order, self.threads = placed, order, threads
+        new = np.ones(len(placed), dtype=bool)
+        if len(placed) > 1:
             new[1:] = (self.placed[1:] != self.placed[:-1]).any(axis=1)
         self._plain = bool(new.all())
         self._starts = np.flatnonzero(new)
-        self._size = np.diff(self._starts, append=len(points))
+        self._size = np.diff(self._starts, append=len(placed))
         self._first = self.order[self._starts]
         self._point = np.cumsum(new) - 1  # of each place
         self._distinct = self.placed if self._plain else self.placed[new]
@@ -181,8 +196,9 @@ class NeighbourIndex:
         -------
         Neighbours, of float32 and int32, half the memory.
         """
-        distances = np.empty((len(self), k), dtype=np.float32)
-        rows = np.empty((len(self), k), dtype=np.int32)
+        # One line a neighbour, as they are used.
+        distances = np.empty((k, len(self)), dtype=np.float32).T
+        rows = np.empty((k, len(self)), dtype=np.int32).T
         self._ask_others(distances, rows)
         return Neighbours(distances, rows)
 

@@ -11,8 +11,19 @@ from typing import Any
 __all__ = ["each_part", "one_blas_thread"]
 
 
-def each_part(work: Callable[[slice], None], rows: int, chunk: int, threads: int) -> None:
+def each_part(
+    work: Callable[[slice], None],
+    rows: int,
+    chunk: int,
+    threads: int,
+    every: int | None = None,
+    done: Callable[[], None] | None = None,
+) -> None:
     """Run `work` on consecutive slices of so many rows, on some threads (-1: all).
+
+    Parameters
+    ----------
+    every, done : call `done` after so many rows, when no work is under way.
 
     >>> done = []
     >>> each_part(done.append, 5, 2, threads=1)
@@ -20,13 +31,19 @@ def each_part(work: Callable[[slice], None], rows: int, chunk: int, threads: int
     [(0, 2), (2, 4), (4, 5)]
     """
     parts = [slice(start, min(start + chunk, rows)) for start in range(0, rows, chunk)]
+    together = max((every or rows) // chunk, 1)
     if threads == 1 or len(parts) == 1:
-        for part in parts:
+        for i, part in enumerate(parts, start=1):
             work(part)
+            if done and i % together == 0:
+                done()
         return
     with ThreadPoolExecutor(None if threads < 1 else threads) as pool:
-        for _ in pool.map(work, parts):
-            pass
+        for i in range(0, len(parts), together):
+            for _ in pool.map(work, parts[i : i + together]):
+                pass
+            if done:
+                done()
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sosie import frames
 from sosie.errors import InputError, quoted
 from sosie.frames import Codes, Floats, Frame, Holds, Ints, Mask, Series
+from sosie.space import MEMORY, Space
 
 __all__ = ["Column", "Grid", "Kind", "Levels", "Numbers", "Roles", "Table"]
 
@@ -213,10 +214,15 @@ class Table:
     columns: tuple[Column, ...]
     roles: Roles
     notes: tuple[str, ...] = ()
+    space: Space = MEMORY
 
     @classmethod
-    def of(cls, frame: object, roles: Roles | None = None) -> Self:
+    def of(cls, frame: object, roles: Roles | None = None, space: Space = MEMORY) -> Self:
         """Encode a dataframe; the input is not changed.
+
+        Parameters
+        ----------
+        space : where the encoded columns live.
 
         Raises
         ------
@@ -234,7 +240,7 @@ class Table:
         outside = {*roles.keep, *roles.drop, *roles.id}
         notes: list[str] = []
         columns = tuple(
-            _encode(name, frames.column(source, name), roles, notes)
+            _kept(_encode(name, frames.column(source, name), roles, notes), space)
             for name in source.columns
             if name not in outside
         )
@@ -245,7 +251,7 @@ class Table:
                     f"linked column {column.name!r} is a {column.kind}; only categories can be "
                     "linked: declare it with --categorical, or leave it out of --linked"
                 )
-        return cls(source, columns, roles, tuple(notes))
+        return cls(source, columns, roles, tuple(notes), space)
 
     def like(self, frame: object) -> Table:
         """Encode another dataframe with this table's columns, types and level codes.
@@ -338,6 +344,16 @@ class Table:
         return tuple(
             c.name for c in self.columns if c.name not in forced and looks_like_identifier(c)
         )
+
+
+def _kept(column: Column, space: Space) -> Column:
+    made: Column
+    if isinstance(column, Levels):
+        made = replace(column, codes=space.keep(column.codes))
+    else:
+        made = replace(column, values=space.keep(column.values))
+    space.forget()
+    return made
 
 
 def _levels_taken(column: Levels, rows: Ints) -> Levels:
