@@ -128,8 +128,10 @@ def csv_check(raw: bytes, folder: Path) -> None:
     require(file.frame.height > 0)
     write(file.frame, folder / "y.csv", file.dialect)
     again = read(folder / "y.csv", file.dialect.separator if file.dialect else None)
-    if not any(column.is_infinite().any() for column in file.frame if column.dtype.is_float()):
-        assert_frame_equal(again.frame, file.frame)  # what is infinite is refused below
+    infinite = any(c.is_infinite().any() for c in file.frame if c.dtype.is_float())
+    marked = file.frame.columns[0].startswith("ï»¿")  # in Windows-1252, a mark of byte order
+    if not infinite and not marked:  # what is infinite is refused below
+        assert_frame_equal(again.frame, file.frame)
     Avatarizer(k=1, seed=1).fit(file.frame).release()
 
 
@@ -396,6 +398,8 @@ def _work(target: str, told: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 2)
+    fault_of(target, made(target, 0))  # what is loaded on first use
+    told.send(None)
     with suppress(EOFError):
         while True:
             told.send(fault_of(target, made(target, told.recv())))
@@ -414,6 +418,7 @@ class Worker:
         self.process = context.Process(target=_work, args=(self.target, theirs), daemon=True)
         self.process.start()
         theirs.close()
+        self.pipe.recv()
 
     def fault(self, number: int) -> str | None:
         self.pipe.send(number)

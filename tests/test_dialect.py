@@ -85,7 +85,7 @@ UNTOUCHED = {
 
 
 @pytest.mark.parametrize("raw", UNTOUCHED.values(), ids=UNTOUCHED.keys())
-def test_an_untouched_table_gives_the_same_bytes(raw: bytes) -> None:
+def test_case_29_an_untouched_table_gives_the_same_bytes(raw: bytes) -> None:
     assert rewritten(raw) == raw
 
 
@@ -223,7 +223,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("raw", "message"), REFUSED.items(), ids=range(len(REFUSED)))
-def test_what_is_no_table_is_refused_in_words(raw: bytes, message: str) -> None:
+def test_case_29_what_is_no_table_is_refused_in_words(raw: bytes, message: str) -> None:
     with pytest.raises(InputError) as refused:
         parse(raw)
     assert message in str(refused.value)

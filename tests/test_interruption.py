@@ -136,12 +136,12 @@ def kill(data: Path, tmp_path: Path, whole: Whole, turn: int) -> int | None:
 
 
 @pytest.mark.parametrize("turn", range(6))
-def test_a_signal_leaves_nothing(data: Path, tmp_path: Path, whole: Whole, turn: int) -> None:
+def test_case_30_a_signal_leaves_nothing(data: Path, tmp_path: Path, whole: Whole, turn: int) -> None:
     stop_with_a_signal(data, tmp_path, whole, turn)
 
 
 @pytest.mark.parametrize("turn", range(4))
-def test_a_kill_leaves_the_previous_results_and_the_next_run_is_whole(
+def test_case_30_a_kill_leaves_the_previous_results_and_the_next_run_is_whole(
     data: Path, tmp_path: Path, whole: Whole, turn: int
 ) -> None:
     kill(data, tmp_path, whole, turn)
@@ -161,7 +161,7 @@ def test_many_signals_and_kills(data: Path, tmp_path: Path, whole: Whole) -> Non
 @pytest.mark.skipif(
     sys.platform != "linux" or os.getuid() != 0, reason="only root mounts a small disk"
 )
-def test_a_disk_that_fills_up_in_the_middle(data: Path, tmp_path: Path) -> None:
+def test_case_30_a_disk_that_fills_up_in_the_middle(data: Path, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     small = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(disk)]

@@ -131,7 +131,7 @@ def test_a_truncated_or_damaged_parquet_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.txt", "x.tsv", "x.parquet", "x.PARQUET"])
-def test_what_is_written_is_read(tmp_path: Path, name: str) -> None:
+def test_case_29_what_is_written_is_read(tmp_path: Path, name: str) -> None:
     write(TABLE, tmp_path / name)
     assert_frame_equal(read(tmp_path / name).frame, TABLE)
 
@@ -146,7 +146,7 @@ def test_tabs_where_the_name_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
-def test_a_disk_that_fills_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_case_30_a_disk_that_fills_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Both writers of Polars tell it in their own way; the previous file stays."""
     write(TABLE, tmp_path / name)
     before = (tmp_path / name).read_bytes()
@@ -177,7 +177,7 @@ def test_a_disk_that_fills_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n
     sys.platform != "linux" or os.getuid() != 0, reason="only root mounts a small disk"
 )
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
-def test_a_small_disk_that_fills_up(tmp_path: Path, name: str) -> None:
+def test_case_30_a_small_disk_that_fills_up(tmp_path: Path, name: str) -> None:
     small = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)]
     if subprocess.run(small, check=False, capture_output=True).returncode:
         pytest.skip("a small disk can't be mounted here")

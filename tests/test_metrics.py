@@ -109,7 +109,7 @@ def test_controls_are_there_with_people_set_aside(found: Audit) -> None:
     assert found.privacy.membership.detail["chance"] == 0.5
 
 
-def test_what_can_not_be_computed_says_why() -> None:
+def test_case_24_what_can_not_be_computed_says_why() -> None:
     found = audit(mixed(), mixed(150, seed=2))
     reasons = {key: metric.reason for key, metric in _all(found).items() if metric.value is None}
     assert reasons == {
@@ -159,7 +159,7 @@ def test_unknown_columns_are_an_error_not_a_missing_value() -> None:
             audit(frame, frame, **{option: ["agee"]})
 
 
-def test_order_of_columns_changes_nothing(found: Audit) -> None:
+def test_case_03_order_of_columns_changes_no_metric(found: Audit) -> None:
     originals, holdout = mixed(300), mixed(120, seed=2)
     avatars = Avatarizer(k=5, seed=1).fit(originals).release(shuffle=False)
     again = audit(
@@ -171,7 +171,7 @@ def test_order_of_columns_changes_nothing(found: Audit) -> None:
     assert again.to_dict()["privacy"] == found.to_dict()["privacy"]
 
 
-def test_a_column_without_any_value_changes_nothing() -> None:
+def test_case_10_a_column_without_any_value_changes_no_metric() -> None:
     originals = mixed(300)
     avatars = Avatarizer(k=5, seed=1).fit(originals).release(shuffle=False)
     empty = pl.lit(None, dtype=pl.Float64).alias("empty")
@@ -204,7 +204,7 @@ SHAPES: Mapping[str, Callable[[], pl.DataFrame]] = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_strange_tables_give_values_or_reasons(shape: str) -> None:
+def test_case_15_strange_tables_give_values_or_reasons(shape: str) -> None:
     frame = SHAPES[shape]()
     for avatars in (frame, frame.reverse()):
         found = audit(frame, avatars, aligned=True, holdout=frame)

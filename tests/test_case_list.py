@@ -1,0 +1,79 @@
+"""Tables that break tools of this kind: every case of the list has tests that carry its number.
+
+The names of the tests say the number: ``test_case_12_…``. What concerns files is tested
+through the command line too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+COMMAND_LINE = ("test_case_command_line.py", "test_interruption.py")
+
+CASES = {
+    1: "column names with spaces, quotes, a newline, an emoji, a keyword",
+    2: "integer column names; two columns of the same name",
+    3: "columns in another order; a missing or an extra column",
+    4: "an index that starts at 1000, is a date or has duplicates",
+    5: "pandas' nullable and pyarrow-backed dtypes with missing values",
+    6: "integers with missing values",
+    7: "dates in several units, with a time zone; dates as text",
+    8: "types that drift between two tables",
+    9: "true and false, 0 and 1",
+    10: "a column all missing",
+    11: "missing in the avatars where the originals have none",
+    12: "two columns with missing values, independent",
+    13: "NaN, None, NaT and NA",
+    14: "constant columns",
+    15: "all numbers, all categories, one column, 200 columns, more columns than rows",
+    16: "3 rows; k as large as n, and larger",
+    17: "duplicates, exact twins, nine tenths of the rows identical",
+    18: "thousands of levels",
+    19: "a level of one table only, or of one person",
+    20: "an identifier left in",
+    21: "infinite, huge and tiny numbers; integers above 2^53",
+    22: "decimals, ranges and extremes",
+    23: "the leak dial",
+    24: "nothing to check",
+    25: "attack and chance both near 0",
+    26: "the same seed gives the same bytes",
+    27: "names of the levels",
+    28: "inputs are not changed",
+    29: "CSV of all kinds; nested columns in Parquet",
+    30: "a disk that fills up; an interruption",
+}
+
+LIBRARY_ONLY = {
+    4: "files have no index",
+    5: "files have no dtypes of pandas",
+    12: "statistics on thousands of rows: the same code, whatever the file",
+    23: "the audit behind the command is what is tested",
+    25: "the audit behind the command is what is tested",
+    27: "the tables behind the files are what is tested",
+}
+
+
+def files_by_case() -> dict[int, set[str]]:
+    """Number of the case -> files that have a test of it."""
+    found = defaultdict(set)
+    for path in TESTS.glob("test_*.py"):
+        for number in re.findall(r"^def test_case_(\d\d)_", path.read_text("utf-8"), re.MULTILINE):
+            found[int(number)].add(path.name)
+    return found
+
+
+@pytest.mark.parametrize("number", CASES)
+def test_the_case_has_tests(number: int) -> None:
+    files = files_by_case()[number]
+    assert files
+    if number not in LIBRARY_ONLY:
+        assert files & {*COMMAND_LINE}, f"no test of the command line: {CASES[number]}"
+
+
+def test_there_is_no_other_case() -> None:
+    assert set(files_by_case()) == set(CASES)
