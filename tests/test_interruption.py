@@ -136,7 +136,9 @@ def kill(data: Path, tmp_path: Path, whole: Whole, turn: int) -> int | None:
 
 
 @pytest.mark.parametrize("turn", range(6))
-def test_case_30_a_signal_leaves_nothing(data: Path, tmp_path: Path, whole: Whole, turn: int) -> None:
+def test_case_30_a_signal_leaves_nothing(
+    data: Path, tmp_path: Path, whole: Whole, turn: int
+) -> None:
     stop_with_a_signal(data, tmp_path, whole, turn)
 
 

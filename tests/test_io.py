@@ -146,7 +146,9 @@ def test_tabs_where_the_name_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
-def test_case_30_a_disk_that_fills_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_case_30_a_disk_that_fills_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     """Both writers of Polars tell it in their own way; the previous file stays."""
     write(TABLE, tmp_path / name)
     before = (tmp_path / name).read_bytes()
