@@ -62,7 +62,7 @@ def run(seed: int = 3) -> Json:
             "name": "cohort.csv",
             "rows": 2000,
             "columns": len(columns),
-            "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            "fingerprint": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         },
         "parameters": {
             "k": _K,
@@ -175,7 +175,7 @@ def hostile() -> tuple[Json, Json, Json]:
     """The three files, with markup, quotes and emoji wherever a text can stand."""
     bad_run, bad_audit, bad_attack = copy.deepcopy((run(), audit(), attack()))
     bad_run["data"]["name"] = f"{HOSTILE}.csv"
-    bad_run["data"]["sha256"] = bad_run["version"] = HOSTILE
+    bad_run["data"]["fingerprint"] = bad_run["version"] = HOSTILE
     bad_run["warnings"] = [HOSTILE, EMOJI]
     bad_run["parameters"] |= {"keep": [HOSTILE], "weights": {HOSTILE: 2.0}, "method": HOSTILE}
     bad_run["columns"][0] |= {"name": HOSTILE, "kind": HOSTILE, "role": HOSTILE}

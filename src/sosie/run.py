@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 import secrets
@@ -57,6 +58,8 @@ aligned.parquet  row i is the avatar of row i of the original table (with severa
 people.parquet   where people were set aside: those who took part, in the same order; and
 holdout.parquet  those who did not
 seed.txt         whoever has it and the originals can make the same avatars again
+source.txt       the SHA-256 of the file and a key: HMAC-SHA256 of the one under the other is the
+                 fingerprint in the report, which says nothing to those who lack the key
 
 Ce dossier relie les avatars aux personnes. Gardez-le avec les données d'origine, ne le
 diffusez pas, et supprimez-le quand il n'y a plus rien à mesurer.
@@ -158,10 +161,13 @@ def run(
             write_json(stage / "attack.json", attacks)
         progress("report")
         settings = avatarizer.settings
+        key = secrets.token_hex(32)
+        _write_source(stage / PRIVATE, source.sha256, key)
         about = described(
             data,
             source,
             compared,
+            key=key,
             least=max(settings.k, settings.min_level_count, FEWEST_SHOWN),
             roles=avatarizer.roles,
             parameters=asdict(settings),
@@ -340,6 +346,7 @@ def described(
     compared: Comparison,
     *,
     least: int,
+    key: str | None = None,
     roles: Roles | None = None,
     parameters: Mapping[str, Any] | None = None,
     kinds: Mapping[Hashable, str] | None = None,
@@ -350,6 +357,8 @@ def described(
     Parameters
     ----------
     least : what fewer originals share is not shown.
+    key : of the file's fingerprint; None for no fingerprint. A plain digest would let whoever
+        knows all people but one try who that one is.
     kinds : types of the columns, where avatars were made; by default as compared.
     """
     roles = roles or compared.originals.roles
@@ -375,8 +384,8 @@ def described(
             "name": _readable(data.name),
             "rows": len(source.frame),
             "columns": source.frame.width,
-            "sha256": source.sha256,
-        },
+        }
+        | ({} if key is None else {"fingerprint": fingerprint(source.sha256, key)}),
         "parameters": dict(parameters or {}) | named,
         "columns": [
             {"name": json_name(name), "kind": known.get(name), "role": places.get(name, "avatar")}
@@ -408,6 +417,15 @@ def rebuild_report(folder: Path, path: Path | None, language: str) -> Path:
     return target
 
 
+def fingerprint(sha256: str, key: str) -> str:
+    """What tells a file to those who hold the key, and nothing to others; in hexadecimal.
+
+    >>> fingerprint("9f86d081", "secret")[:16]
+    '1802419408febba5'
+    """
+    return hmac.digest(key.encode(), sha256.encode(), "sha256").hex()
+
+
 def _readable(name: str) -> str:
     """A file's name as Unicode text, whatever its bytes."""
     return os.fsencode(name).decode("utf-8", "replace")
@@ -433,3 +451,7 @@ def _write_private(folder: Path, aligned: pl.DataFrame, seed: int) -> None:
     write(aligned, folder / "aligned.parquet", mode=OWNER_FILE)
     write_text(folder / "seed.txt", f"{seed}\n", OWNER_FILE)
     write_text(folder / "README.txt", ABOUT_PRIVATE, OWNER_FILE)
+
+
+def _write_source(folder: Path, sha256: str, key: str) -> None:
+    write_text(folder / "source.txt", f"sha256 {sha256}\nkey {key}\n", OWNER_FILE)

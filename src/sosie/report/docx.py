@@ -261,7 +261,8 @@ def _plain(text: object) -> str:
 def _identity(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     view = views["identity"]
     facts = [(label, text) for _, label, text in view.facts]
-    facts.append((words("report.identity.sha256"), view.sha256))
+    if view.fingerprint:
+        facts.append((words("report.identity.fingerprint"), view.fingerprint))
     paper.table(
         [words("report.context.question"), words("report.context.answer")],
         [*facts, *view.parameters],

@@ -29,7 +29,7 @@ _SHAPES: Mapping[str, Mapping[str, Any]] = {
     "run": {
         "version": str,
         "created": str,
-        "data": {"name": str, "rows": int, "columns": int, "sha256": str},
+        "data": {"name": str, "rows": int, "columns": int},
         "parameters": dict,
         "columns": [{"name": object}],
         "warnings": list,

@@ -18,10 +18,13 @@ _WAYS = ("method", "decode")
 
 @dataclass(frozen=True, slots=True)
 class IdentityView:
-    """Facts and parameters as labels and texts; ``warnings`` are texts of the run and audit."""
+    """Facts and parameters as labels and texts; ``warnings`` are texts of the run and audit.
+
+    ``fingerprint`` is of the file, and empty where there is none.
+    """
 
     facts: tuple[tuple[str, str, str], ...]
-    sha256: str
+    fingerprint: str
     parameters: tuple[tuple[str, str], ...]
     warnings: tuple[str, ...]
 
@@ -38,7 +41,7 @@ def identity(words: Words, run: Mapping[str, Any], audit: Mapping[str, Any]) -> 
     )
     return IdentityView(
         facts=tuple((key, words(f"report.identity.{key}"), text) for key, text in facts),
-        sha256=data["sha256"],
+        fingerprint=str(data.get("fingerprint", "")),
         parameters=tuple(
             (words(f"report.parameters.{key}"), text)
             for key, text in _parameters(words, run["parameters"])

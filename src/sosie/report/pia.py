@@ -143,8 +143,9 @@ def _processing(words: Words, run: Mapping[str, Any], account: Account) -> str:
 
 def _data(words: Words, run: Mapping[str, Any]) -> str:
     items = [_column(words, column) for column in run["columns"]]
-    sha256 = words("pia.data_sha256", sha256=run["data"]["sha256"])
-    return _paragraphs(words("pia.data")) + _items(items) + _paragraphs(sha256)
+    told = run["data"].get("fingerprint")
+    text = [words("pia.data_fingerprint", fingerprint=told)] if told else []
+    return _paragraphs(words("pia.data")) + _items(items) + _paragraphs(*text)
 
 
 def _column(words: Words, column: Mapping[str, Any]) -> str:
