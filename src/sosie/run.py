@@ -21,6 +21,7 @@ from sosie.comparison import Comparison
 from sosie.errors import InputError
 from sosie.io import File, check_apart, check_format, read, write
 from sosie.keeping import what_if_kept
+from sosie.large import opened, save
 from sosie.metrics import measured
 from sosie.privacy.singling_out import column_direct_match_protection
 from sosie.report import build, read_folder
@@ -236,12 +237,16 @@ def avatarize_file(
     *,
     separator: str | None = None,
     aligned: Path | None = None,
+    memory: int | None = None,
     progress: Progress = lambda _: None,
 ) -> tuple[str, ...]:
     """Make avatars of a file, shuffled, to a file; what deserves a look is returned.
 
     Parameters
     ----------
+    data : a CSV or Parquet file, or a folder of Parquet files.
+    memory : bytes to keep to, by default half of what is free; a Parquet table that takes more
+        is read and written a column at a time.
     aligned : where to write the secret table, row i the avatar of row i, for its owner only.
 
     Raises
@@ -254,13 +259,21 @@ def avatarize_file(
         if path is not None:
             check_format(path)
     progress("read")
-    source = read(data, separator)
+    source = opened(
+        data,
+        avatarizer.roles,
+        avatarizer.settings,
+        scratch=out.parent,
+        separator=separator,
+        memory=memory,
+    )
     progress("fit")
-    avatarizer.fit(Table.of(source.frame, avatarizer.roles))
+    avatarizer.fit(source.table)
     progress("draw")
+    published, linked = avatarizer.both()
     if aligned is not None:
-        write(avatarizer.release(shuffle=False), aligned, source.dialect, OWNER_FILE)
-    write(avatarizer.release(), out, source.dialect)
+        save(linked, aligned, source.dialect, OWNER_FILE)
+    save(published, out, source.dialect)
     return (*source.notes, *avatarizer.table.notes)
 
 

@@ -12,10 +12,12 @@ from sosie.cli.options import (
     FILE,
     HOLDOUT,
     LANGUAGE,
+    MEMORY,
     SEPARATOR,
     Generation,
     examples,
     generation,
+    size,
 )
 
 if TYPE_CHECKING:
@@ -139,6 +141,7 @@ def _told(done: Run, lang: str) -> None:
 @click.option("-o", "--out", type=FILE, required=True, help="File to write: .csv or .parquet.")
 @generation
 @SEPARATOR
+@MEMORY
 @click.option(
     "--aligned",
     type=FILE,
@@ -146,18 +149,31 @@ def _told(done: Run, lang: str) -> None:
     help="Also write the secret table where row i is the avatar of row i.",
 )
 def avatarize(
-    data: Path, out: Path, made: Generation, sep: str | None, aligned: Path | None
+    *,
+    data: Path,
+    out: Path,
+    made: Generation,
+    sep: str | None,
+    memory: str | None,
+    aligned: Path | None,
 ) -> None:
     """Make avatars of a table, and nothing else.
 
-    DATA is a CSV or Parquet file, one row a person. The avatars are shuffled.
+    DATA is a CSV or Parquet file, or a folder of Parquet files, one row a person. The avatars
+    are shuffled.
     """
     from sosie import terminal
     from sosie.run import avatarize_file
 
     with terminal.steps() as step:
         notes = avatarize_file(
-            data, out, made.avatarizer(), separator=sep, aligned=aligned, progress=step
+            data,
+            out,
+            made.avatarizer(),
+            separator=sep,
+            aligned=aligned,
+            memory=size(memory),
+            progress=step,
         )
     terminal.notes(notes)
     terminal.say(f"Wrote    {out}")

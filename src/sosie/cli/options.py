@@ -28,6 +28,7 @@ __all__ = [
     "JSON",
     "LANGUAGE",
     "MAKING",
+    "MEMORY",
     "SEPARATOR",
     "SETTING",
     "Generation",
@@ -35,6 +36,7 @@ __all__ = [
     "dates",
     "examples",
     "generation",
+    "size",
     "weights",
     "with_options",
 ]
@@ -57,6 +59,12 @@ HOLDOUT = click.option(
     type=FILE,
     metavar="FILE",
     help="Table of people who take no part in the avatars, for the controls.",
+)
+MEMORY = click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Memory to keep to, such as 2GB; by default half of what is free. A Parquet table that"
+    " takes more is read and written a column at a time.",
 )
 COMPONENTS = click.option(
     "--components",
@@ -279,6 +287,13 @@ def weights(options: Sequence[str]) -> dict[str, float]:
         if not name:
             raise InputError(f"--weight takes COLUMN=NUMBER, got {option!r}")
     return found
+
+
+def size(option: str | None) -> int | None:
+    """Bytes of a size as it is written, None where it is not."""
+    from sosie.budget import parsed
+
+    return None if option is None else parsed(option)
 
 
 def cells(option: str) -> list[str]:

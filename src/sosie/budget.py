@@ -1,0 +1,133 @@
+"""How much memory there is, and what a table takes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from sosie.errors import InputError
+from sosie.scan import Scan
+from sosie.space import MEMORY, Disk, Space
+
+if TYPE_CHECKING:
+    from sosie.avatars import Settings
+
+__all__ = ["Budget", "available", "parsed"]
+
+BASE = 250_000_000
+"""Bytes of the interpreter, the libraries and what is worked on in blocks."""
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+def parsed(text: str) -> int:
+    """Bytes of a size such as ``2GB``, ``512MB`` or ``1.5g``.
+
+    Raises
+    ------
+    InputError
+        It is not a size.
+
+    Examples
+    --------
+    >>> parsed("2GB"), parsed("1.5 g"), parsed("800MiB")
+    (2000000000, 1500000000, 800000000)
+    """
+    found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(?:i?b)?\s*", text, re.IGNORECASE)
+    if found is None or float(found[1]) <= 0:
+        raise InputError(f"{text!r} is not an amount of memory; write it like 2GB or 800MB")
+    return round(float(found[1]) * _UNITS[found[2].lower()])
+
+
+def available() -> int | None:
+    """Bytes of memory that are free, for this process; None where the system does not tell."""
+    free = [_linux_free(), _cgroup_free()]
+    known = [some for some in free if some is not None]
+    return min(known, default=None)
+
+
+def _linux_free() -> int | None:
+    try:
+        text = Path("/proc/meminfo").read_text()
+    except OSError:
+        return None
+    found = re.search(r"MemAvailable:\s+(\d+) kB", text)
+    return None if found is None else int(found[1]) * 1024
+
+
+def _cgroup_free() -> int | None:
+    """What a container's limit leaves."""
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        (
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        ),
+    ):
+        try:
+            return max(int(Path(limit).read_text()) - int(Path(used).read_text()), 0)
+        except (OSError, ValueError):  # no such limit, or "max"
+            continue
+    return None
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What making avatars of a table takes, in bytes.
+
+    Attributes
+    ----------
+    rows, row : how many rows, and the bytes of one in a dataframe.
+    components, k, augment : see `sosie.avatars.Settings`.
+    """
+
+    rows: int
+    row: float
+    components: int
+    k: int
+    augment: int
+
+    @classmethod
+    def of(cls, scan: Scan, settings: Settings) -> Self:
+        """Of a table that is not read yet."""
+        return cls(len(scan), scan.bytes_per_row, settings.components, settings.k, settings.augment)
+
+    @property
+    def together(self) -> int:
+        """With the whole table in memory: as read, encoded, and as avatars."""
+        return BASE + round(self.rows * (self.row * (1.5 + 2 * self.augment) + self._search))
+
+    @property
+    def apart(self) -> int:
+        """With columns on disk: the search, then one column at a time."""
+        return BASE + round(self.rows * max(self._search, 8 * self.k + 96 * self.augment))
+
+    @property
+    def _search(self) -> float:
+        """Bytes a row: latent coordinates twice, the tree, order, distances and neighbours."""
+        return 16 * self.components + 60 + 8 * self.k
+
+    def space(self, memory: int | None, folder: Path) -> Space:
+        """Where columns are to live; `memory` None is half of what is free.
+
+        Raises
+        ------
+        InputError
+            It is too little in any case; the message tells the least that works.
+        """
+        if memory is None:
+            free = available()
+            if free is None:
+                return MEMORY
+            memory = free // 2
+        if self.together <= memory:
+            return MEMORY
+        if self.apart > memory:
+            raise InputError(
+                f"{self.rows:,} rows need {self.apart / 1e9:.2f} GB of memory for the latent"
+                f" coordinates and the search, and {memory / 1e9:.2f} GB is allowed: allow more"
+                " (--memory), take fewer components (--components), or fewer rows"
+            )
+        return Disk(folder)
