@@ -55,7 +55,13 @@ def files(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
 
 
-PRIVATE = ["private", "private/README.txt", "private/aligned.parquet", "private/seed.txt"]
+PRIVATE = [
+    "private",
+    "private/README.txt",
+    "private/aligned.parquet",
+    "private/seed.txt",
+    "private/source.txt",
+]
 
 
 # ---------------------------------------------------------------- the folder
