@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 LOADED = [
+    "sosie.attack.files",
     "sosie.cli",
     "sosie.run",
+    "sosie.tuning.files",
     "sosie.terminal",
     "plotly.offline",
     "polars",

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from typing import Any
 
 import interrupted_run
 import numpy as np
@@ -41,11 +42,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def begun(data: Path, out: Path, k: int) -> ForkServerProcess:
     """A run that is about to read its file."""
     words = ["run", str(data), "-o", str(out), "--drop", "patient_id", "--k", str(k)]
+    return started(words, out.with_suffix(".txt"))
+
+
+def started(words: list[str], told: Path) -> ForkServerProcess:
+    """A command line that is about to begin; what it says goes to a file."""
     context = interrupted_run.context()
     heard, ready = context.Pipe(duplex=False)
-    process = context.Process(
-        target=interrupted_run.command, args=(words, out.with_suffix(".txt"), ready)
-    )
+    process = context.Process(target=interrupted_run.command, args=(words, told, ready))
     process.start()
     assert heard.poll(60)
     heard.recv()
@@ -150,14 +154,115 @@ def test_case_30_a_kill_leaves_the_previous_results_and_the_next_run_is_whole(
 
 
 @pytest.mark.slow
-def test_many_signals_and_kills(data: Path, tmp_path: Path, whole: Whole) -> None:
+def test_case_30_a_run_twenty_times(data: Path, tmp_path: Path, whole: Whole) -> None:
     codes = []
-    for turn in range(12):
+    for turn in range(20):
         stop = kill if turn % 3 == 2 else stop_with_a_signal
         (tmp_path / str(turn)).mkdir()
         codes.append(stop(data, tmp_path / str(turn), whole, 100 + turn))
     assert codes.count(130)
     assert codes.count(-9)
+
+
+# ---------------------------------------------------------------- attack and tune
+
+STATEFUL = {
+    "attack": ("--releases", "30", "--estimator", "published", "--candidates", "20"),
+    "tune": ("--k", "3,6", "--method", "smoothed", "--components", "3"),
+}
+SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command that keeps what it has done in a folder, and what it comes to."""
+
+    name: str
+    data: Path
+    seconds: float
+    result: dict[str, Any]
+
+    def started(self, folder: Path) -> ForkServerProcess:
+        return started(words_of(self.name, self.data, folder), folder / "said.txt")
+
+
+def words_of(name: str, data: Path, folder: Path) -> list[str]:
+    state, result = str(folder / "state"), str(folder / "result.json")
+    common = ["--drop", "patient_id", "--seed", "5", "--resume", state, "--json", result]
+    return [name, str(data), *common, *STATEFUL[name]]
+
+
+def result_of(folder: Path) -> dict[str, Any]:
+    """What was found, without what no two runs share."""
+    told: dict[str, Any] = json.loads((folder / "result.json").read_text())
+    return {key: value for key, value in told.items() if key not in ("created", "digest")}
+
+
+@pytest.fixture(scope="module", params=STATEFUL)
+def job(
+    request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Job:
+    for _ in range(2):  # the first one waits until everything is loaded
+        folder = tmp_path_factory.mktemp("whole")
+        start = time.monotonic()
+        process = started(words_of(request.param, data, folder), folder / "said.txt")
+        assert ended(process) == 0, (folder / "said.txt").read_text()
+    return Job(request.param, data, time.monotonic() - start, result_of(folder))
+
+
+def temporary(folder: Path) -> list[Path]:
+    """Files that are not results."""
+    return [p for p in folder.rglob("*") if p.suffix in (".partial", ".ready", ".part", ".tmp")]
+
+
+def stop_and_go_on(job: Job, folder: Path, turn: int) -> int | None:
+    """Stop the command at a random moment, look, and let the same command end."""
+    (folder / "result.json").write_text(before := '{"of": "an earlier one"}\n')
+    process = job.started(folder)
+    time.sleep(random.Random(turn).uniform(0, job.seconds))  # noqa: S311 (no secret)
+    assert process.pid is not None
+    with suppress(ProcessLookupError):
+        os.kill(process.pid, SIGNALS[turn % len(SIGNALS)])
+    code = ended(process)
+    assert code in (0, 130, -signal.SIGKILL)
+    if code == 0:  # it had ended already
+        assert result_of(folder) == job.result
+    else:
+        assert (folder / "result.json").read_text() in (before, json_of(job, folder))
+    for path in temporary(folder):
+        assert code == -signal.SIGKILL, path
+        assert path.stat().st_mode & 0o077 == 0
+    assert ended(job.started(folder)) == 0, (folder / "said.txt").read_text()
+    assert result_of(folder) == job.result
+    assert temporary(folder) == []
+    return code
+
+
+def json_of(job: Job, folder: Path) -> str | None:
+    """The text of the result, if it is the whole one: a kill may come right after it."""
+    text = (folder / "result.json").read_text()
+    with suppress(ValueError):
+        if result_of(folder) == job.result:
+            return text
+    return None
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_case_30_an_attack_and_a_sweep_go_on_where_they_stopped(
+    job: Job, tmp_path: Path, turn: int
+) -> None:
+    stop_and_go_on(job, tmp_path, turn)
+
+
+@pytest.mark.slow
+def test_case_30_twenty_times(job: Job, tmp_path: Path) -> None:
+    codes = []
+    for turn in range(20):
+        folder = tmp_path / str(turn)
+        folder.mkdir()
+        codes.append(stop_and_go_on(job, folder, 100 + turn))
+    assert codes.count(130)
+    assert codes.count(-signal.SIGKILL)
 
 
 @pytest.mark.skipif(

@@ -8,7 +8,6 @@ digests of the data and the parameters; no seed is written.
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 import zipfile
 from collections.abc import Callable, Mapping
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sosie.atomic import OWNER_FILE, atomic
 from sosie.table import Column, Numbers, Table
 
 __all__ = ["Store"]
@@ -68,17 +68,7 @@ class Store:
         if soon and time.monotonic() - self._saved < self.pause:
             return
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = self._path(name)
-        partial = path.with_suffix(f".{os.getpid()}.part")
-        try:
-            handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, **arrays)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        atomic(self._path(name), lambda file: np.savez(file, **arrays), OWNER_FILE)
         self._saved = time.monotonic()
 
     def table(self, name: str, make: Callable[[], Table]) -> Table:
