@@ -12,7 +12,8 @@ import pytest
 from sosie.avatars import Avatarizer
 from sosie.errors import InputError
 from sosie.frames import Floats
-from sosie.generation import Mixture, draw_weights, draws_of, proximity
+from sosie.generation import draw_weights, draws_of
+from sosie.mixture import Mixture, proximity
 from sosie.normal_scores import NormalScores
 from sosie.table import Levels, Numbers, Table
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from sosie.errors import InputError, SosieError, SosieWarning, quoted
 from sosie.famd import FAMD
 from sosie.frames import Ints
-from sosie.generation import Gathered, Mixture, gather, gathered_into, mixture_of
+from sosie.generation import Gathered, gather, gathered_into
+from sosie.mixture import Mixture, mixture_of
 from sosie.neighbours import NeighbourIndex, Neighbours, along_curve, curve
 from sosie.randomness import BLOCK, Purpose, blocks, fresh_seed, generator
 from sosie.release import Release

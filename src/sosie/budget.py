@@ -102,12 +102,12 @@ class Budget:
     @property
     def apart(self) -> int:
         """With columns on disk: the search, then one column at a time."""
-        return BASE + round(self.rows * max(self._search, 8 * self.k + 96 * self.augment))
+        return BASE + round(self.rows * max(self._search, 8 * self.k + 90 * self.augment))
 
     @property
     def _search(self) -> float:
-        """Bytes a row: latent coordinates twice, the tree, order, distances and neighbours."""
-        return 16 * self.components + 60 + 8 * self.k
+        """Bytes a row: latent coordinates twice, or once with the tree and what is found in it."""
+        return max(16 * self.components + 30, 8 * self.components + 8 * self.k + 45)
 
     def space(self, memory: int | None, folder: Path) -> Space:
         """Where columns are to live; `memory` None is half of what is free.

@@ -14,7 +14,7 @@ missing category is a level of its own.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -28,9 +28,9 @@ from sosie.exact import WholeSum
 from sosie.frames import Floats, Mask
 from sosie.parallel import each_part, one_blas_thread
 from sosie.randomness import BLOCK
-from sosie.table import Levels, Table
+from sosie.table import Column, Levels, Table
 
-__all__ = ["FAMD", "CrossProduct", "Layout", "Reconstruction"]
+__all__ = ["FAMD", "CrossProduct", "Layout", "Outline", "Reconstruction"]
 
 MOST_DENSE = 1_500
 """Above so many indicators the cross-product is kept sparse and solved by iteration."""
@@ -83,26 +83,30 @@ class Layout:
     @classmethod
     def of(cls, table: Table, weights: Mapping[Hashable, float] | None = None) -> Self:
         """The layout of a table: one pass for the moments of its numbers."""
+        return cls.from_outlines([Outline.of(column) for column in table.columns], weights)
+
+    @classmethod
+    def from_outlines(
+        cls, outlines: Sequence[Outline], weights: Mapping[Hashable, float] | None = None
+    ) -> Self:
+        """The layout of columns that are not held."""
         weights = weights or {}
-        moments = [_moments(column.values) for column in table.numbers]
-        start, indicators = 1 + len(moments), []
-        for column in table.columns:
-            if isinstance(column, Levels):
-                size, presence = len(column.labels), False
-            elif column.missing.any():
-                size, presence = 2, True
-            else:
+        numbers = [outline for outline in outlines if outline.levels is None]
+        start, indicators = 1 + len(numbers), []
+        for outline in outlines:
+            presence = outline.levels is None
+            if presence and not outline.missing:
                 continue
-            indicators.append(
-                Block(column.name, start, size, presence, weights.get(column.name, 1.0))
-            )
+            size = outline.levels or 2
+            weight = weights.get(outline.name, 1.0)
+            indicators.append(Block(outline.name, start, size, presence, weight))
             start += size
         return cls(
-            names=tuple(column.name for column in table.numbers),
-            centre=np.array([mean for mean, *_ in moments]),
-            scale=np.array([sd or 1.0 for _, sd, _ in moments]),
-            reach=np.array([reach for *_, reach in moments]),
-            weights=np.array([weights.get(column.name, 1.0) for column in table.numbers]),
+            names=tuple(outline.name for outline in numbers),
+            centre=np.array([outline.mean for outline in numbers]),
+            scale=np.array([outline.sd or 1.0 for outline in numbers]),
+            reach=np.array([outline.reach for outline in numbers]),
+            weights=np.array([weights.get(outline.name, 1.0) for outline in numbers]),
             blocks=tuple(indicators),
         )
 
@@ -128,6 +132,33 @@ class Layout:
                 yield block, column.codes[rows]
             else:
                 yield block, np.isnan(column.values[rows]).view(np.uint8)
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What the layout needs to know of a column.
+
+    Attributes
+    ----------
+    levels : how many, or None for a number.
+    missing : whether a number has missing values.
+    mean, sd : of what is present.
+    reach : a power of two above the largest absolute score.
+    """
+
+    name: Hashable
+    levels: int | None
+    missing: bool = False
+    mean: float = 0.0
+    sd: float = 0.0
+    reach: float = 1.0
+
+    @classmethod
+    def of(cls, column: Column) -> Self:
+        """The outline of a whole column."""
+        if isinstance(column, Levels):
+            return cls(column.name, len(column.labels))
+        return cls(column.name, None, bool(column.missing.any()), *_moments(column.values))
 
 
 def _moments(values: Floats) -> tuple[float, float, float]:

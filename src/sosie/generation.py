@@ -16,65 +16,27 @@ the same draw whatever the chunks, threads or machines.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.errors import InputError, quoted
-from sosie.exact import WholeSum
-from sosie.frames import Floats, Ints, Mask
-from sosie.neighbours import Neighbours
-from sosie.normal_scores import NormalScores
-from sosie.parallel import each_part, one_blas_thread
+from sosie.frames import Floats
+from sosie.mixture import MISSING, SPIKE, Mixture, Single, Voted, proximity
+from sosie.parallel import each_part
 from sosie.randomness import BLOCK, Purpose, generator
 from sosie.space import MEMORY, Space
-from sosie.table import Levels, Numbers, Table
+from sosie.table import Numbers
 
-__all__ = [
-    "Draws",
-    "Mixture",
-    "Scored",
-    "Voted",
-    "draw_weights",
-    "mixture_of",
-    "proximity",
-]
-
-Single = NDArray[np.float32]
-
-FLOOR = 0.1
-"""A distance counts as at least this share of the farthest: a twin can't take all the weight."""
+__all__ = ["Ballot", "Draws", "Gathered", "draw_weights", "draws_of", "gather", "gathered_into"]
 
 LEAST_SPREAD = 0.25
 """Share of the local variance that noise always has: a lone neighbour's value is not copied."""
 
-UNIT = 2.0**13
-"""Deviations of normal scores, below 2^4, are summed in units of 1 / UNIT."""
-
 FORGET = 1 << 20
 """Places after which memory that is also on disk is let go."""
-
-MOST_TOGETHER = 1 << 22
-"""Up to so many rows columns are scored side by side, above one after the other."""
-
-_SCORED, _SPIKE, _MISSING = 0, 1, 2
-
-
-def proximity(distances: NDArray[Any]) -> Floats:
-    """``1 / distance`` to each neighbour, floored, scaled to at most 1: ``(n, k) float64``.
-
-    Parameters
-    ----------
-    distances : (n, k) float, closest first.
-    """
-    distances = distances.astype(np.float64)
-    floor = np.maximum(FLOOR * distances[:, -1:], np.finfo(np.float64).tiny)
-    floored = np.maximum(distances, floor)
-    return np.asarray(floored[:, :1] / floored)
 
 
 def draw_weights(near: Floats, rng: np.random.Generator) -> Floats:
@@ -99,81 +61,6 @@ def _chance(shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
 
 
 @dataclass(frozen=True)
-class Voted:
-    """Something that is voted on: a category, a group of linked ones, or a number's state.
-
-    Attributes
-    ----------
-    names : columns it decides; one, or several where linked.
-    codes : (n,) unsigned or int32, by place.
-    allowed : (L,) bool, levels that enough people hold; the others are never drawn.
-    commonest : the level where no neighbour has an allowed one.
-    parts : for linked columns, ``(L, columns)``: the code of each column; else None.
-    """
-
-    names: tuple[Hashable, ...]
-    codes: NDArray[Any]
-    allowed: Mask
-    commonest: int
-    parts: Ints | None = None
-
-
-@dataclass(frozen=True)
-class Scored:
-    """How one number is averaged and given back.
-
-    Attributes
-    ----------
-    column : its place among the columns of `Mixture.values`.
-    state : its place among `Mixture.voted`, or None where every row has a value to average.
-    scores : the way back from normal scores, or None for the barycentre.
-    low, high : range of the originals that enough people share, which rounding must not leave.
-    """
-
-    name: Hashable
-    column: int
-    state: int | None
-    scores: NormalScores | None
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Mixture:
-    """Everything that a release is gathered from; computed once.
-
-    Attributes
-    ----------
-    order : (n,) int64, the row at each place.
-    rows : (k, n) int32, places of the neighbours.
-    distances : (k, n) float32, closest first.
-    values : (n, p) float64, or float32 normal scores; 0 where there is nothing to average.
-    present : (n, p) bool, or None where all is present.
-    fallback : (p,) float64, the mean where no neighbour has a value.
-    root : (p, p) float32, the lower triangular root of the covariance of the noise, or None.
-    first, total : the number of the first place, and of all places: not 0 and n where this is a
-        part of the whole, whose neighbours then stand behind the n places of its own.
-    """
-
-    order: Ints
-    rows: NDArray[np.int32]
-    distances: Single
-    voted: tuple[Voted, ...]
-    numbers: tuple[Scored, ...]
-    values: Floats
-    present: Mask | None
-    fallback: Floats
-    root: Single | None
-    first: int = 0
-    total: int = 0
-
-    @cached_property
-    def near(self) -> Single:
-        """(k, n) float32, see `proximity`."""
-        return np.ascontiguousarray(proximity(self.distances.T).T, dtype=np.float32)
-
-
-@dataclass(frozen=True)
 class Draws:
     """What chance decides for some places of one release.
 
@@ -187,194 +74,6 @@ class Draws:
     weights: Single
     votes: Single
     noise: Single | None
-
-
-def mixture_of(
-    table: Table,
-    near: Neighbours,
-    order: Ints,
-    *,
-    smoothed: bool,
-    min_level_count: int,
-    threads: int,
-) -> Mixture:
-    """Prepare the gathering.
-
-    Parameters
-    ----------
-    near : neighbours of the row at each place, as places.
-    order : (n,) int64, the row at each place.
-
-    Raises
-    ------
-    InputError
-        A category none of whose levels is held by `min_level_count` people.
-    """
-    space = table.space
-    rows = np.ascontiguousarray(near.rows.T, dtype=np.int32)
-    voted = _voted_levels(table, order, min_level_count)
-    scored = table.numbers
-    values = space.empty((len(order), len(scored)), np.float32 if smoothed else np.float64)
-    states: list[NDArray[np.uint8] | None] = [None] * len(scored)
-    back: list[NormalScores | None] = [None] * len(scored)
-    fallback = np.zeros(len(scored))
-
-    def score(part: slice) -> None:
-        for i in range(part.start, part.stop):
-            # An extreme is no one's own where k share it, whatever levels may be drawn.
-            scores, state = _state(scored[i], smoothed, max(min_level_count, len(rows)))
-            plain = np.nan_to_num(scored[i].values, nan=0.0) if scores is None else scores.scores
-            values[:, i], back[i] = plain[order], scores and scores.slim()
-            if state is not None:
-                fallback[i] = _mean(plain[state == _SCORED])
-                states[i] = space.keep(state[order])
-            space.forget()
-
-    each_part(score, len(scored), 1, threads if BLOCK < len(order) < MOST_TOGETHER else 1)
-    numbers: list[Scored] = []
-    for i, (column, state) in enumerate(zip(scored, states, strict=True)):
-        if state is not None:
-            voted.append(_vote((column.name,), state, min_level_count))
-        scores = back[i]
-        shared = column.values if scores is None or not len(scores.ordered) else scores.ordered
-        low, high = float(np.nanmin(shared)), float(np.nanmax(shared))
-        numbers.append(
-            Scored(column.name, i, None if state is None else len(voted) - 1, scores, low, high)
-        )
-    present = None
-    if any(state is not None for state in states):
-        present = space.empty(values.shape, np.bool_)
-        for i, state in enumerate(states):
-            present[:, i] = True if state is None else state == _SCORED
-        space.forget()
-    return Mixture(
-        order=order,
-        rows=rows,
-        distances=np.ascontiguousarray(near.distances.T, dtype=np.float32),
-        voted=tuple(voted),
-        numbers=tuple(numbers),
-        values=values,
-        present=present,
-        fallback=fallback,
-        root=_noise_root(values, present, rows, threads) if smoothed and numbers else None,
-        total=len(order),
-    )
-
-
-def _mean(values: Floats) -> float:
-    """Divided first, since sums overflow; 0 of nothing."""
-    return float((values / max(len(values), 1)).sum())
-
-
-def _voted_levels(table: Table, order: Ints, least: int) -> list[Voted]:
-    """Categories, with linked ones as one vote on their joint levels."""
-    groups = {name: group for group in table.roles.linked for name in group}
-    voted, done = [], set()
-    for column in table.levels:
-        names = groups.get(column.name, (column.name,))
-        if names in done:
-            continue
-        done.add(names)
-        if len(names) == 1:
-            _check_levels(column, least)
-            voted.append(
-                _vote(
-                    names,
-                    table.space.keep(column.codes[order]),
-                    least,
-                    np.array([lb is None for lb in column.labels]),
-                )
-            )
-            continue
-        stacked = np.column_stack([table.level(name).codes for name in names]).astype(np.int64)
-        parts, codes = np.unique(stacked, axis=0, return_inverse=True)
-        codes = codes.ravel()  # NumPy 2.0 keeps the axis
-        if np.bincount(codes).max() < least:
-            raise InputError(
-                f"no combination of the linked columns {quoted(names)} is held by at least {least}"
-                " people; coarsen them, or link fewer"
-            )
-        # Joint levels are numbered by first appearance: names of levels must not matter.
-        _, first = np.unique(codes, return_index=True)
-        rank = np.argsort(np.argsort(first))
-        joint = table.space.keep(rank[codes][order].astype(np.int32))
-        voted.append(_vote(names, joint, least, parts=parts[np.argsort(first)]))
-    return voted
-
-
-def _check_levels(column: Levels, least: int) -> None:
-    counts = column.counts()[[label is not None for label in column.labels]]
-    if len(counts) and counts.max() < least:
-        raise InputError(
-            f"column {column.name!r}: no value is held by at least {least} people, so none may be"
-            " drawn; drop it (--drop), replace it by a surrogate (--id), coarsen it, or declare it"
-            " --numeric or --date if it is one"
-        )
-
-
-def _vote(
-    names: tuple[Hashable, ...],
-    codes: NDArray[Any],
-    least: int,
-    absent: Mask | None = None,
-    parts: Ints | None = None,
-) -> Voted:
-    counts = np.bincount(codes)
-    named = counts if absent is None or absent.all() else np.where(absent[: len(counts)], 0, counts)
-    return Voted(
-        names,
-        codes,
-        counts >= least,
-        int(np.argmax(named if named.max() >= least else counts)),
-        parts,
-    )
-
-
-def _state(
-    column: Numbers, smoothed: bool, least: int
-) -> tuple[NormalScores | None, NDArray[np.uint8] | None]:
-    """Normal scores (smoothed only), and each row's state where there is more than one."""
-    state = np.where(column.missing, _MISSING, _SCORED).astype(np.uint8)
-    scores = NormalScores.of(column.values, least) if smoothed else None
-    if scores is not None:
-        state[~scores.scored & ~column.missing] = _SPIKE
-    return scores, state if state.any() else None
-
-
-def _noise_root(
-    values: Single, present: Mask | None, rows: NDArray[np.int32], threads: int
-) -> Single:
-    """Lower triangular root of the mean over people of the covariance of their neighbours' scores.
-
-    Each person's covariance is unbiased; where a neighbour has no score, pairs count
-    over those that have both. Deviations are rounded to 2^-13, so that the sum is exact.
-    """
-    k, count = rows.shape
-    width = values.shape[1]
-    sums, pairs = WholeSum((width, width)), WholeSum((width, width))
-    if k == 1:
-        return np.zeros((width, width), dtype=np.float32)
-
-    def add(part: slice) -> None:
-        near = rows[:, part]
-        cells = values.take(near, axis=0).astype(np.float64)
-        if present is None:
-            cells -= cells.mean(axis=0)
-        else:
-            has = present.take(near, axis=0)
-            cells = (cells - cells.sum(axis=0) / np.maximum(has.sum(axis=0), 1)) * has
-            joint = np.array([(has & has[:, :, i, None]).sum(axis=0) for i in range(width)])
-            pairs.add(np.maximum(joint - 1, 0).sum(axis=1).astype(np.float64))
-        flat = np.rint(cells.reshape(-1, width) * UNIT)
-        sums.add(flat.T @ flat)
-
-    with one_blas_thread():
-        each_part(add, count, max(BLOCK // k, 1), threads)
-    held = np.maximum(pairs.total, 1) if present is not None else float((k - 1) * count)
-    covariance = sums.total / UNIT**2 / held
-    eigenvalues, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-    root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
-    return np.ascontiguousarray(np.asarray(np.linalg.qr(root.T, mode="r")).T, dtype=np.float32)
 
 
 def draws_of(mixture: Mixture, seed: int, release: int, part: slice) -> Draws:
@@ -484,8 +183,8 @@ def gather(
             if number.state is not None:
                 state = codes[number.state][part]
                 if number.scores is not None and number.scores.spike is not None:
-                    made = np.where(state == _SPIKE, number.scores.spike, made)
-                made = np.where(state == _MISSING, np.nan, made)
+                    made = np.where(state == SPIKE, number.scores.spike, made)
+                made = np.where(state == MISSING, np.nan, made)
             drawn[part] = made
 
     each_part(

@@ -21,7 +21,15 @@ from sosie.parallel import each_part
 if TYPE_CHECKING:
     from scipy.spatial import KDTree
 
-__all__ = ["NeighbourIndex", "Neighbours", "along_curve", "curve"]
+__all__ = [
+    "NeighbourIndex",
+    "Neighbours",
+    "Points",
+    "along_curve",
+    "curve",
+    "others_at",
+    "spread",
+]
 
 CHUNK = 1 << 16
 """Points asked at a time: bounds the memory of a search."""
@@ -33,8 +41,6 @@ LEAF = 24
 
 MOST_TIED = 1 << 22
 """Distances looked at together where many points are equally near."""
-
-ROUNDOFF = 1e-12
 
 
 @dataclass(frozen=True)
@@ -212,14 +218,13 @@ class NeighbourIndex:
                 distances[part], rows[part] = near.distances[:, 1:], near.rows[:, 1:]
                 return
             sizes, first = self._size[part], self._starts[part.start]
-            asking = np.repeat(np.arange(len(own)), sizes)
-            position = _counted(sizes)
+            points = self._as_points(near)
+            asking, position = np.repeat(np.arange(len(own)), sizes), _counted(sizes)
             for start in range(0, len(asking), CHUNK):
                 some = slice(start, start + CHUNK)
-                lists = Neighbours(near.distances[asking[some]], near.rows[asking[some]])
-                found = self._spread(lists, position[some], k, asks=True)
-                into = slice(first + start, first + start + len(found.rows))
-                distances[into], rows[into] = found.distances, found.rows
+                found = spread(points.take(asking[some]), position[some], k, asks=True)
+                into = slice(first + start, first + start + len(asking[some]))
+                distances[into], rows[into] = found
 
         each_part(ask, len(self._distinct), CHUNK, self.threads)
 
@@ -227,9 +232,36 @@ class NeighbourIndex:
         """The k nearest rows of each query point, ``(m, k)``."""
         queries = np.ascontiguousarray(queries, dtype=np.float64)
         near = self._near(queries, k, self.threads)
-        if not self._plain:
-            near = self._spread(near, np.zeros(len(queries), dtype=np.int64), k, asks=False)
-        return Neighbours(near.distances, self.order[near.rows])
+        if self._plain:
+            return Neighbours(near.distances, self.order[near.rows])
+        none = np.zeros(len(queries), dtype=np.int64)
+        distances, places = spread(self._as_points(near), none, k, asks=False)
+        return Neighbours(distances, self.order[places])
+
+    def own_points(self, k: int) -> Points:
+        """Each distinct point with itself first and its k nearest others, ``(g, k + 1)``."""
+        own = np.arange(len(self._distinct))
+        near = _self_first(self._near(self._distinct, k + 1, self.threads), own)
+        return self._as_points(near, k + 1)
+
+    def nearest_points(self, queries: Floats, k: int) -> Points:
+        """The k nearest distinct points of each query, ``(m, k)``."""
+        return self._as_points(self._near(queries, k, self.threads), k)
+
+    @property
+    def distinct(self) -> Floats:
+        """(g, d) float64, the distinct points in the order of the index."""
+        return self._distinct
+
+    def _as_points(self, near: Neighbours, k: int | None = None) -> Points:
+        """Points of this index by their rows; with k, as many, the rest infinitely far."""
+        lacking = ((0, 0), (0, 0 if k is None else k - near.rows.shape[1]))
+        return Points(
+            np.pad(near.distances, lacking, constant_values=np.inf),
+            np.pad(self._first[near.rows], lacking, constant_values=np.iinfo(np.int64).max),
+            np.pad(self._starts[near.rows], lacking),
+            np.pad(self._size[near.rows], lacking, constant_values=1),
+        )
 
     def count_within(self, queries: Floats, radius: Floats) -> Ints:
         """How many rows lie within a radius of each query, ``(m,) int64``."""
@@ -276,40 +308,89 @@ class NeighbourIndex:
                 rows = tied[start : start + max(MOST_TIED // ask, 1)]
                 found = self._tree.query(queries[rows], k=ask, workers=threads)
                 away, held = (np.asarray(part).reshape(len(rows), ask) for part in found)
-                reach = away[:, [k - 1]]
-                done = (away[:, -1] > reach[:, 0] * (1 + ROUNDOFF)) | (ask == len(self._distinct))
-                reach[reach == 0] = 1.0
-                away = np.round(away / reach, 12)  # equal but for roundoff is equal
+                done = (away[:, -1] > away[:, k - 1]) | (ask == len(self._distinct))
                 best = np.lexsort([self._first[held], away], axis=1)[:, :k]
                 at = rows[done]
-                distances[at, :k] = (np.take_along_axis(away, best, axis=1) * reach)[done]
+                distances[at, :k] = np.take_along_axis(away, best, axis=1)[done]
                 groups[at, :k] = np.take_along_axis(held, best, axis=1)[done]
                 open_.append(rows[~done])
             tied, ask = np.concatenate(open_), min(4 * ask, len(self._distinct))
 
-    def _spread(self, lists: Neighbours, position: Ints, k: int, *, asks: bool) -> Neighbours:
-        """From neighbouring points to neighbouring places.
 
-        Parameters
-        ----------
-        lists : points, closest first; where a row of the index asks, its own point first.
-        position : (m,) int64, the place among its twins from which a list is read, so that
-            twins do not all lean on the same few rows.
-        asks : whether the list's first point is the asker's, who is left out.
-        """
-        sizes = self._size[lists.rows]
-        sizes[:, 0] -= asks
-        ends = np.cumsum(sizes, axis=1)
-        slots = np.arange(k)
-        which = np.zeros((len(sizes), k), dtype=np.int64)
-        for i in range(sizes.shape[1] - 1):
-            which += slots >= ends[:, i, None]
-        offset = slots - np.take_along_axis(ends - sizes, which, axis=1) + position[:, None]
-        if asks:
-            offset += which == 0
-        points = np.take_along_axis(lists.rows, which, axis=1)
-        rows = self._starts[points] + offset % self._size[points]
-        return Neighbours(np.take_along_axis(lists.distances, which, axis=1), rows)
+@dataclass(frozen=True)
+class Points:
+    """Nearest distinct points of some queries, closest first, then in order of first row.
+
+    Attributes
+    ----------
+    distances : (m, q) float64; infinite where there are no more points.
+    first : (m, q) int64, the first row at each point.
+    start, size : (m, q) int64, the places of the rows at each point.
+    """
+
+    distances: Floats
+    first: Ints
+    start: Ints
+    size: Ints
+
+    def __len__(self) -> int:
+        return len(self.distances)
+
+    def take(self, rows: Ints) -> Points:
+        """Some of the queries."""
+        parts: tuple[Any, ...] = (self.distances, self.first, self.start, self.size)
+        return Points(*(part[rows] for part in parts))
+
+    def merge(self, other: Points) -> Points:
+        """The nearest of both, as many as there are here."""
+        distances = np.hstack([self.distances, other.distances])
+        first = np.hstack([self.first, other.first])
+        best = np.lexsort([first, distances], axis=1)[:, : self.distances.shape[1]]
+        start, size = np.hstack([self.start, other.start]), np.hstack([self.size, other.size])
+        parts: tuple[Any, ...] = (distances, first, start, size)
+        return Points(*(np.take_along_axis(part, best, axis=1) for part in parts))
+
+
+def others_at(points: Points, k: int) -> tuple[Floats, Ints]:
+    """The k nearest other rows of every row at some points.
+
+    Parameters
+    ----------
+    points : of m points, each with itself first.
+
+    Returns
+    -------
+    distances : (rows, k) float64; the rows at a point follow each other.
+    places : (rows, k) int64.
+    """
+    sizes = points.size[:, 0]
+    asking = np.repeat(np.arange(len(points)), sizes)
+    found = points.take(asking)
+    return spread(found, _counted(sizes), k, asks=True)
+
+
+def spread(points: Points, position: Ints, k: int, *, asks: bool) -> tuple[Floats, Ints]:
+    """From neighbouring points to the places of neighbouring rows.
+
+    Parameters
+    ----------
+    points : closest first; where a row asks, its own point first.
+    position : (m,) int64, the place among its twins from which a list is read, so that
+        twins do not all lean on the same few rows.
+    asks : whether the list's first point is the asker's, who is left out.
+    """
+    sizes = points.size.copy()
+    sizes[:, 0] -= asks
+    ends = np.cumsum(sizes, axis=1)
+    slots = np.arange(k)
+    which = np.zeros((len(sizes), k), dtype=np.int64)
+    for i in range(sizes.shape[1] - 1):
+        which += slots >= ends[:, i, None]
+    offset = slots - np.take_along_axis(ends - sizes, which, axis=1) + position[:, None]
+    if asks:
+        offset += which == 0
+    start, size = (np.take_along_axis(part, which, axis=1) for part in (points.start, points.size))
+    return np.take_along_axis(points.distances, which, axis=1), start + offset % size
 
 
 def _self_first(near: Neighbours, own: Ints) -> Neighbours:

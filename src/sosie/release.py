@@ -11,7 +11,8 @@ import numpy as np
 
 from sosie import frames
 from sosie.frames import Ints, Series
-from sosie.generation import Gathered, Mixture
+from sosie.generation import Gathered
+from sosie.mixture import Mixture
 from sosie.parallel import each_part
 from sosie.randomness import BLOCK
 from sosie.space import Space

@@ -20,7 +20,8 @@ from sosie.attack.moments import CELLS
 from sosie.avatars import Avatarizer
 from sosie.errors import InputError
 from sosie.frames import Floats, Ints, Mask
-from sosie.generation import Mixture, Voted, draw_weights
+from sosie.generation import draw_weights
+from sosie.mixture import Mixture, Voted
 from sosie.table import Levels, Numbers, Table
 
 __all__ = ["Analytic", "Law", "Sighting"]

@@ -18,7 +18,7 @@ import numpy as np
 from sosie.avatars import Avatarizer
 from sosie.errors import InputError
 from sosie.famd import FAMD
-from sosie.generation import mixture_of
+from sosie.mixture import mixture_of
 from sosie.neighbours import NeighbourIndex, Neighbours
 from sosie.table import Grid, Numbers, Roles, Table
 
@@ -234,13 +234,19 @@ def source_of(data: Any, generator: Generator, roles: Roles | None = None) -> So
         The generator lacks a method, or can't be fitted.
     """
     if isinstance(generator, Avatarizer):
-        return AvatarSource(copy.copy(generator).fit(data))
+        own = copy.copy(generator)
+        return AvatarSource(own if _is_fitted(own, data) else own.fit(data))
     if not isinstance(generator, Generator):
         raise InputError(
             f"a generator needs fit(data) and release(r), and {type(generator).__name__} lacks one"
         )
-    own = generator if isinstance(generator, Releases) else copy.deepcopy(generator)
-    return OtherSource(data, own, roles)
+    other = generator if isinstance(generator, Releases) else copy.deepcopy(generator)
+    return OtherSource(data, other, roles)
+
+
+def _is_fitted(avatarizer: Avatarizer, data: Any) -> bool:
+    """Whether it was fitted on this very table."""
+    return avatarizer._fitted is not None and avatarizer.table is data
 
 
 def fingerprint(table: Table) -> str:
