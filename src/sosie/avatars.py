@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sosie.engines import dask as cluster
 from sosie.errors import InputError, SosieError, SosieWarning, quoted
 from sosie.famd import FAMD
 from sosie.frames import Ints
@@ -161,6 +161,7 @@ class Avatarizer:
         self.threads = (os.cpu_count() or 1) if threads < 1 else threads
         self.chunk = chunk
         self._fitted: _Fitted | None = None
+        self._spread: cluster.Fitted | None = None
 
     @property
     def secret_seed(self) -> int:
@@ -194,13 +195,18 @@ class Avatarizer:
 
         Parameters
         ----------
-        data : a pandas, polars or pyarrow table, one row a person; or a `Table`.
+        data : a pandas, polars or pyarrow table, one row a person; or a `Table`; or a Dask
+            dataframe, whose releases are Dask dataframes too.
 
         Raises
         ------
         InputError
             The table can't be used: the message names the column or row and the way out.
         """
+        if cluster.is_dask(data):
+            self._fitted, self._spread = None, cluster.fit(data, self.settings, self.roles)
+            return self
+        self._spread = None
         if isinstance(data, Table):
             table = data
         else:
@@ -245,6 +251,10 @@ class Avatarizer:
         ----------
         r : which release, at least 0; other releases draw other weights.
         """
+        if self._spread is not None:
+            return self._spread.release(
+                r, seed=self._seed, order_seed=self._order_seed, shuffle=shuffle
+            )
         return self.drawn(r, shuffle=shuffle).frame(self.threads)
 
     def drawn(self, r: int = 0, *, shuffle: bool = True) -> Release:
@@ -296,13 +306,13 @@ class Avatarizer:
             )
         return made
 
-    def _keys(self, release: int, purpose: Purpose) -> NDArray[np.uint64]:
-        """(parts * n,) uint64: random numbers by place, whose order is that of publication."""
+    def _keys(self, release: int, purpose: Purpose) -> Ints:
+        """(parts * n,) int64: random numbers by place, whose order is that of publication."""
         parts, count = self.settings.augment, len(self.fitted.table)
         return np.concatenate(
             [
                 generator(self._order_seed, number, block, purpose).integers(
-                    2**64, size=rows.stop - rows.start, dtype=np.uint64
+                    2**63, size=rows.stop - rows.start
                 )
                 for number in range(release * parts, (release + 1) * parts)
                 for block, rows in blocks(count)

@@ -253,6 +253,11 @@ class NeighbourIndex:
         """(g, d) float64, the distinct points in the order of the index."""
         return self._distinct
 
+    @property
+    def starts(self) -> Ints:
+        """(g,) int64, the place of the first row at each distinct point."""
+        return self._starts
+
     def _as_points(self, near: Neighbours, k: int | None = None) -> Points:
         """Points of this index by their rows; with k, as many, the rest infinitely far."""
         lacking = ((0, 0), (0, 0 if k is None else k - near.rows.shape[1]))

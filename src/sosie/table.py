@@ -240,7 +240,7 @@ class Table:
         outside = {*roles.keep, *roles.drop, *roles.id}
         notes: list[str] = []
         columns = tuple(
-            _kept(_encode(name, frames.column(source, name), roles, notes), space)
+            _kept(encoded_column(name, frames.column(source, name), roles, notes), space)
             for name in source.columns
             if name not in outside
         )
@@ -403,7 +403,8 @@ def looks_like_identifier(column: Column) -> bool:
 # ---------------------------------------------------------------- encoding
 
 
-def _encode(name: Name, series: Series, roles: Roles, notes: list[str]) -> Column:
+def encoded_column(name: Name, series: Series, roles: Roles, notes: list[str]) -> Column:
+    """One column, whole; what deserves a look is added to the notes."""
     held = frames.holds(series)
     if held == "nested":
         raise InputError(

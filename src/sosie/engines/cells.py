@@ -1,0 +1,294 @@
+"""What is done to one part of a table, wherever it runs: pure functions for an engine to call.
+
+Columns are encoded whole, since what a column is (its levels, decimals, ranks) is a fact
+about all of it. Rows then move into cells: stretches of the curve through the latent
+space. Each cell searches itself, and its points whose k-th neighbour may be beyond its
+walls ask the cells within reach; so nobody's avatar depends on where the walls are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sosie.famd import FAMD, CrossProduct, Layout, Outline
+from sosie.frames import Floats, Ints
+from sosie.mixture import Mixture, Prepared, Single, Voted, mixed
+from sosie.neighbours import NeighbourIndex, Points, along_curve, others_at
+from sosie.table import Column, Levels, Numbers, Roles, Table
+
+__all__ = [
+    "Cell",
+    "Group",
+    "Halo",
+    "Search",
+    "answers",
+    "asks",
+    "cell_of",
+    "cross_product",
+    "halo",
+    "mixture_of_cell",
+    "outline_of",
+    "search",
+    "settled",
+    "table_of",
+    "wanted",
+]
+
+BOXES = 64
+"""Boxes around stretches of a cell, by which others tell whether they are within reach."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """What is known of a column, or of a group of linked ones, without its rows.
+
+    Attributes
+    ----------
+    columns : encoded, without rows.
+    outlines : for the layout of the FAMD.
+    prepared : without rows.
+    """
+
+    columns: tuple[Column, ...]
+    outlines: tuple[Outline, ...]
+    prepared: Prepared
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The rows of one stretch of the curve, in its order.
+
+    Attributes
+    ----------
+    points : (m, d) float64.
+    order : (m,) int64, numbers of the rows in the whole table.
+    codes : what is voted on, one (m,) array a group that has any.
+    values : what is averaged, one (m,) array a number.
+    kept : (m,) arrays of columns that stay as they are.
+    """
+
+    points: Floats
+    order: Ints
+    codes: tuple[NDArray[Any], ...]
+    values: tuple[NDArray[Any], ...]
+    kept: Mapping[Hashable, Any]
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+
+@dataclass(frozen=True)
+class Search:
+    """A cell's index and what it finds in itself.
+
+    Attributes
+    ----------
+    index : of the cell's rows, numbered as in the whole table.
+    own : of each distinct point, itself and its k nearest others here.
+    """
+
+    index: NeighbourIndex
+    own: Points
+
+
+@dataclass(frozen=True)
+class Halo:
+    """Rows of another cell that are neighbours of rows here.
+
+    Attributes
+    ----------
+    places : (h,) int64, in the whole table, rising.
+    codes, values : as in `Cell`.
+    """
+
+    places: Ints
+    codes: tuple[NDArray[Any], ...]
+    values: tuple[NDArray[Any], ...]
+
+
+def table_of(columns: Sequence[Column], roles: Roles) -> Table:
+    """A table of encoded columns that came from no dataframe."""
+    no_frame: Any = None
+    return Table(no_frame, tuple(columns), roles)
+
+
+def cross_product(layout: Layout, table: Table) -> CrossProduct:
+    """The sums of one part of a table."""
+    return CrossProduct(layout).add(table)
+
+
+def cell_of(
+    place: NDArray[np.uint64],
+    points: Floats,
+    order: Ints,
+    codes: Sequence[NDArray[Any]],
+    values: Sequence[NDArray[Any]],
+    kept: Mapping[Hashable, Any],
+) -> Cell:
+    """Rows that came in any order, put along the curve."""
+    rank = np.argsort(order)  # ties on the curve are in order of the row's number
+    rank = rank[along_curve(points[rank], place[rank])]
+    return Cell(
+        points[rank],
+        order[rank],
+        tuple(part[rank] for part in codes),
+        tuple(part[rank] for part in values),
+        {name: part.iloc[rank] for name, part in kept.items()},
+    )
+
+
+def outline_of(cell: Cell) -> Floats:
+    """Boxes that hold the cell's points, ``(boxes, 2, d) float64``: lower and upper corners."""
+    stretches = np.array_split(cell.points, min(BOXES, max(len(cell), 1)))
+    corners = [(part.min(axis=0), part.max(axis=0)) for part in stretches if len(part)]
+    return np.array(corners).reshape(len(corners), 2, cell.points.shape[1])
+
+
+def search(cell: Cell, first: int, k: int) -> Search:
+    """Search a cell in itself; `first` is the number of its first place."""
+    index = NeighbourIndex.placed_along(cell.points, cell.order, threads=1)
+    own = index.own_points(k) if len(cell) else _no_points(k)
+    return Search(index, replace(own, start=own.start + first))
+
+
+def _no_points(k: int) -> Points:
+    none = np.empty((0, k + 1), dtype=np.int64)
+    return Points(none.astype(np.float64), none, none, none)
+
+
+def asks(found: Search, outlines: Sequence[Floats], me: int) -> dict[int, Ints]:
+    """Which distinct points may have a nearer neighbour in which other cell."""
+    points, farthest = found.index.distinct, found.own.distances[:, -1]
+    asked: dict[int, Ints] = {}
+    for other, boxes in enumerate(outlines):
+        if other == me or not len(boxes) or not len(points):
+            continue
+        within = np.zeros(len(points), dtype=bool)
+        for low, high in boxes:
+            away = np.maximum(np.maximum(low - points, points - high), 0.0)
+            # A little more than the distance: what is equally near must be seen too.
+            within |= np.square(away).sum(axis=1) <= np.square(farthest) * (1 + 1e-9)
+        if within.any():
+            asked[other] = np.flatnonzero(within)
+    return asked
+
+
+def answers(asked: Floats, k: int, other: Search, first: int) -> Points:
+    """The nearest points of another cell, which begins at place `first`."""
+    found = other.index.nearest_points(asked, k + 1)
+    return replace(found, start=found.start + first)
+
+
+def settled(
+    found: Search, asked: Mapping[int, Ints], answered: Mapping[int, Points], first: int, k: int
+) -> tuple[Single, Ints]:
+    """Each row's k nearest others in the whole table: distances and places, ``(m, k)``."""
+    own = found.own.take(np.arange(len(found.own)))  # what came from elsewhere is not changed
+    for other, rows in asked.items():
+        best = own.take(rows).merge(answered[other])
+        for part, better in (
+            (own.distances, best.distances),
+            (own.first, best.first),
+            (own.start, best.start),
+            (own.size, best.size),
+        ):
+            part[rows] = better
+    distances, places = others_at(_self_first(own, found.index.starts + first), k)
+    return distances.astype(np.float32), places
+
+
+def _self_first(points: Points, own: Ints) -> Points:
+    if not len(points) or (points.start[:, 0] == own).all():
+        return points
+    best = np.argsort(points.start != own[:, None], axis=1, kind="stable")
+    parts: tuple[Any, ...] = (points.distances, points.first, points.start, points.size)
+    return Points(*(np.take_along_axis(part, best, axis=1) for part in parts))
+
+
+def wanted(places: Ints, walls: Ints, me: int) -> dict[int, Ints]:
+    """Places of neighbours in other cells, by cell; `walls` are the first places of the cells."""
+    need = np.unique(places)
+    cell = np.searchsorted(walls, need, side="right") - 1
+    return {int(other): need[cell == other] for other in np.unique(cell) if other != me}
+
+
+def halo(cell: Cell, places: Ints, first: int) -> Halo:
+    """Rows of a cell that another one needs."""
+    rows = places - first
+    return Halo(
+        places, tuple(part[rows] for part in cell.codes), tuple(part[rows] for part in cell.values)
+    )
+
+
+def mixture_of_cell(
+    cell: Cell,
+    distances: Single,
+    places: Ints,
+    halos: Sequence[Halo],
+    groups: Sequence[Group],
+    *,
+    first: int,
+    total: int,
+    smoothed: bool,
+) -> Mixture:
+    """The mixture of one cell, its neighbours from other cells behind its own rows."""
+    beyond = np.concatenate([np.empty(0, np.int64), *(part.places for part in halos)])
+    order = np.argsort(beyond)
+    rows = places - first
+    outside = (places < first) | (places >= first + len(cell))
+    rows[outside] = len(cell) + order[np.searchsorted(beyond[order], places[outside])]
+    codes, values = iter(range(len(cell.codes))), iter(range(len(cell.values)))
+    parts = []
+    for group in groups:
+        prepared = group.prepared
+        if prepared.voted is not None:
+            i = next(codes)
+            held = np.concatenate([cell.codes[i], *(part.codes[i] for part in halos)])
+            prepared = replace(prepared, voted=replace(prepared.voted, codes=held))
+        if prepared.scored is not None:
+            i = next(values)
+            held = np.concatenate([cell.values[i], *(part.values[i] for part in halos)])
+            prepared = replace(prepared, values=held)
+        parts.append(prepared)
+    return mixed(
+        parts,
+        cell.order,
+        np.ascontiguousarray(rows.T, dtype=np.int32),
+        np.ascontiguousarray(distances.T),
+        smoothed=smoothed,
+        first=first,
+        total=total,
+    )
+
+
+def without_rows(group: Sequence[Column], made: Prepared) -> Group:
+    """What stays of a group when its rows have gone to their parts."""
+    columns = tuple(
+        replace(c, codes=c.codes[:0]) if isinstance(c, Levels) else replace(c, values=c.values[:0])
+        for c in group
+    )
+    voted: Voted | None = made.voted and replace(made.voted, codes=made.voted.codes[:0])
+    return Group(
+        columns,
+        tuple(Outline.of(column) for column in group),
+        replace(made, voted=voted, values=None if made.values is None else made.values[:0]),
+    )
+
+
+def with_rows(column: Column, rows: NDArray[Any]) -> Column:
+    """A column that has some rows again."""
+    if isinstance(column, Numbers):
+        return replace(column, values=rows)
+    return replace(column, codes=rows)
+
+
+def reach_of(famd: FAMD) -> float:
+    """Half-width of the box of the curve, see `sosie.avatars`."""
+    from sosie.avatars import REACH
+
+    return REACH * float(np.sqrt(famd.eigenvalues[0]))

@@ -1,0 +1,640 @@
+"""Avatars of a Dask dataframe: the same as on one machine, byte for byte.
+
+Dask reads, schedules, spills, moves rows and starts again what a lost worker had done;
+`sosie.engines.cells` says what is done to each part. The program that asks holds sums,
+levels and walls, never rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sosie import frames
+from sosie.engines import cells
+from sosie.engines.cells import Cell, Group, Search
+from sosie.errors import InputError, SosieWarning, quoted
+from sosie.famd import FAMD, CrossProduct, Layout
+from sosie.frames import Ints
+from sosie.generation import gather, gathered_into
+from sosie.mixture import Mixture, NoiseSums, Prepared, noise_root, prepared
+from sosie.neighbours import curve
+from sosie.randomness import BLOCK, Purpose, generator
+from sosie.release import Release, written
+from sosie.space import MEMORY
+from sosie.table import Column, Levels, Numbers, Roles, Table, encoded_column, looks_like_identifier
+
+if TYPE_CHECKING:
+    from sosie.avatars import Settings
+
+__all__ = ["Fitted", "fit", "is_dask"]
+
+SAMPLED = 1_000
+"""Places looked at in each part to set the walls between cells."""
+
+TOGETHER = 8
+"""Sums that are merged at a time, as a tree."""
+
+PLACE, KEY, ROW = "__place__", "__key__", "__row__"
+
+
+def is_dask(data: object) -> bool:
+    """Whether it is a Dask dataframe, without importing Dask."""
+    return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
+
+
+def delayed(function: Any) -> Any:
+    """`dask.delayed`."""
+    import dask
+
+    return dask.delayed(function)  # type: ignore[attr-defined]
+
+
+def compute(*tasks: Any) -> tuple[Any, ...]:
+    """`dask.compute`: results here."""
+    import dask
+
+    return tuple(dask.compute(*tasks))  # type: ignore[attr-defined,no-untyped-call]
+
+
+def persist(*tasks: Any) -> tuple[Any, ...]:
+    """`dask.persist`: results on the cluster."""
+    import dask
+
+    return tuple(dask.persist(*tasks))  # type: ignore[attr-defined,no-untyped-call]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What `fit` left on the cluster.
+
+    Attributes
+    ----------
+    groups : what is known of the columns.
+    held : column -> native values of its levels, or one that shows dtype and missing style.
+    shown : column that is kept -> an empty one of its dtype.
+    mixtures, kept : one of each a cell, delayed.
+    firsts : the first place of each cell, and the number of rows.
+    names : columns of the avatars, in order.
+    """
+
+    roles: Roles
+    settings: Settings
+    groups: tuple[Group, ...]
+    held: Mapping[Hashable, Any]
+    mixtures: tuple[Any, ...]
+    kept: tuple[Any, ...]
+    firsts: Ints
+    famd: FAMD
+    names: tuple[Hashable, ...]
+    shown: Mapping[Hashable, Any]
+    root: Any
+
+    def release(self, r: int, *, seed: int, order_seed: int, shuffle: bool) -> Any:
+        """One release, a Dask dataframe."""
+        import dask.dataframe as dd
+
+        settings, total = self.settings, int(self.firsts[-1])
+        parts = range(r * settings.augment, (r + 1) * settings.augment)
+        shared = delayed(_Shared(self.groups, self.held, self.names, self.roles, settings))
+        make, made = delayed(_avatars), []
+        for part, number in enumerate(parts):
+            draw = _Draw(seed, order_seed, number, shuffle)
+            for mixture, kept in zip(self.mixtures, self.kept, strict=True):
+                made.append(make(shared, mixture, kept, self.root, draw, part))
+        meta = _avatars_meta(self)
+        frame = dd.from_delayed(made, meta=meta, verify_meta=False)
+        last = 2**63 - 1 if shuffle else max(total * settings.augment - 1, 1)
+        inner = {last * i // len(made) for i in range(1, len(made))}
+        walls = sorted({0, *inner, last})
+        ordered = frame.set_index(KEY, divisions=walls)
+        return ordered.map_partitions(_plain_index, meta=meta.drop(columns=KEY))
+
+
+def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = None) -> Fitted:
+    """Find each person's neighbours in a Dask dataframe.
+
+    Parameters
+    ----------
+    cells_wanted : how many cells to make; by default as many as there are partitions. No
+        result depends on it.
+
+    Raises
+    ------
+    InputError
+        The table can't be used, or partitions differ in their columns or types.
+    """
+    names = list(data.columns)
+    roles.check(names)
+    if roles.id:
+        raise InputError(
+            f"surrogates for {quoted(roles.id)} are not made on a cluster: leave the column out"
+            " (--drop), and number the avatars afterwards"
+        )
+    lengths = _lengths(data, names[0])
+    total = sum(lengths)
+    if not total:
+        raise InputError("the table has no rows")
+    if settings.k > total - 1:
+        raise InputError(
+            f"k is {settings.k}, and in a table of {total} rows the largest k is {total - 1}"
+        )
+    ends = np.cumsum([0, *lengths])
+    groups, held, rows = _columns(data, names, roles, settings, ends)
+    layout = Layout.from_outlines(
+        _in_order([o for group in groups for o in group.outlines], names), roles.weights
+    )
+    parts = len(lengths)
+    build = delayed(_part_table)
+    tables = [build(groups, [some[i] for some in rows], names, roles) for i in range(parts)]
+    sums = [delayed(cells.cross_product)(layout, table) for table in tables]
+    famd = FAMD.solve(compute(_merged(sums))[0], settings.components)
+
+    reach = cells.reach_of(famd)
+    kept = {name: _pieces(data, name) for name in roles.keep}
+    located = persist(
+        *(
+            delayed(_located)(
+                famd,
+                reach,
+                tables[i],
+                [some[i] for some in rows],
+                {name: pieces[i] for name, pieces in kept.items()},
+                int(ends[i]),
+            )
+            for i in range(parts)
+        )
+    )
+    del rows, tables
+    width = famd.components
+    wanted = cells_wanted or parts
+    shifted = _moved(located, wanted)
+    shape = (sum(g.prepared.voted is not None for g in groups), width)
+    found = persist(*(delayed(_cell)(part, shape, list(roles.keep)) for part in shifted))
+    del located, shifted
+    sizes = compute(*(delayed(len)(cell) for cell in found))
+    found = tuple(cell for cell, size in zip(found, sizes, strict=True) if size)
+    firsts = np.cumsum([0, *(size for size in sizes if size)])
+    mixtures = _mixtures(found, firsts, groups, settings)
+    root = None
+    if settings.method == "smoothed" and any(g.prepared.scored is not None for g in groups):
+        noise = [delayed(NoiseSums.of)(mixture) for mixture in mixtures]
+        root = noise_root(compute(_merged(noise))[0])
+    keeping = persist(*(delayed(_kept_of)(cell) for cell in found))
+    left_out = {*roles.drop}
+    return Fitted(
+        roles,
+        settings,
+        groups,
+        held,
+        tuple(mixtures),
+        tuple(keeping),
+        firsts,
+        famd,
+        tuple(name for name in names if name not in left_out),
+        {name: data[name]._meta for name in roles.keep},
+        root,
+    )
+
+
+# ---------------------------------------------------------------- columns
+
+
+def _pieces(data: Any, name: Hashable) -> list[Any]:
+    """One column of each partition; where data come from Parquet, nothing else is read."""
+    return list(data[[name]].to_delayed())
+
+
+def _lengths(data: Any, name: Hashable) -> list[int]:
+    return list(compute(*(delayed(len)(piece) for piece in _pieces(data, name))))
+
+
+def _columns(
+    data: Any, names: Sequence[Hashable], roles: Roles, settings: Settings, ends: Ints
+) -> tuple[tuple[Group, ...], dict[Hashable, Any], list[list[Any]]]:
+    """Encode each column or linked group whole, and cut it where the partitions end.
+
+    Returns
+    -------
+    groups : what is known of them.
+    held : native values that writing avatars needs.
+    rows : for each group, its encoded rows in each partition, on the cluster.
+    """
+    import warnings
+
+    outside = {*roles.keep, *roles.drop, *roles.id}
+    linked = {name: group for group in roles.linked for name in group}
+    asked = [linked.get(name, (name,)) for name in names if name not in outside]
+    groups: list[Group] = []
+    rows: list[list[Any]] = []
+    held: dict[Hashable, Any] = {}
+    suspects: list[Hashable] = []
+    for own in dict.fromkeys(asked):
+        whole = delayed(_encoded)(own, [_pieces(data, name) for name in own], roles, settings)
+        cut = [delayed(_cut)(whole, int(a), int(b)) for a, b in pairwise(ends)]
+        facts, *cut = persist(delayed(_facts)(whole), *cut)
+        group, natives, notes, identifiers = compute(facts)[0]
+        for note in notes:
+            warnings.warn(note, SosieWarning, stacklevel=4)
+        groups.append(group)
+        held |= natives
+        suspects += identifiers
+        rows.append(cut)
+        del whole, facts
+    if suspects:
+        raise InputError(
+            f"columns {quoted(suspects)} look like an identifier: leave them out (drop), or, if"
+            " they are really meant, keep them or declare them numeric"
+        )
+    if not groups:
+        raise InputError(
+            "no column is left to make avatars from: all are kept, dropped or identifiers"
+        )
+    # Categories first, then numbers, as on one machine.
+    order = sorted(range(len(groups)), key=lambda i: isinstance(groups[i].columns[0], Numbers))
+    return tuple(groups[i] for i in order), held, [rows[i] for i in order]
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    group: Group
+    natives: dict[Hashable, Any]
+    notes: list[str]
+    identifiers: list[Hashable]
+    arrays: tuple[Any, ...]
+
+
+def _encoded(
+    names: Sequence[Hashable], pieces: Sequence[Sequence[Any]], roles: Roles, settings: Settings
+) -> _Encoded:
+    """A column or a linked group, whole; arrays of its rows: codes, values, votes, averages."""
+    notes: list[str] = []
+    columns: list[Column] = []
+    natives: dict[Hashable, Any] = {}
+    for name, parts in zip(names, pieces, strict=True):
+        series = _whole(name, parts)
+        column = encoded_column(name, series, roles, notes)
+        columns.append(column)
+        natives[name] = (
+            frames.take(series, column.first)
+            if isinstance(column, Levels)
+            else frames.like(series).to_native()
+        )
+    forced = {*roles.categorical, *roles.numeric}
+    suspects = [c.name for c in columns if c.name not in forced and looks_like_identifier(c)]
+    made = Prepared(None)
+    if not suspects:
+        made = prepared(
+            columns,
+            smoothed=settings.method == "smoothed",
+            k=settings.k,
+            min_level_count=settings.min_level_count,
+        )
+    arrays = (
+        tuple(c.codes if isinstance(c, Levels) else c.values for c in columns),
+        None if made.voted is None else made.voted.codes,
+        made.values,
+    )
+    return _Encoded(cells.without_rows(columns, made), natives, notes, suspects, arrays)
+
+
+def _whole(name: Hashable, parts: Sequence[Any]) -> frames.Series:
+    """One column of all partitions. Raises InputError where their types do not go together."""
+    import pandas as pd
+
+    held = [part[name] for part in parts if len(part)]
+    kinds = {series.dtype for series in held}
+    if any(isinstance(kind, pd.CategoricalDtype) for kind in kinds):
+        from pandas.api.types import union_categoricals
+
+        if len({isinstance(kind, pd.CategoricalDtype) for kind in kinds}) == 1:
+            joined = pd.Series(union_categoricals(held, ignore_order=True), name=name)
+            return frames.column(frames.wrap(joined.to_frame()), name)
+    numeric = {pd.api.types.is_numeric_dtype(kind) for kind in kinds}
+    moments = {pd.api.types.is_datetime64_any_dtype(kind) for kind in kinds}
+    if len(numeric) > 1 or len(moments) > 1:
+        where = next(
+            i for i, part in enumerate(parts) if len(part) and part[name].dtype != held[0].dtype
+        )
+        raise InputError(
+            f"partition {where}: column {name!r} is {held[0].dtype} in the first partition with"
+            f" rows and {parts[where][name].dtype} here; give all partitions one type"
+        )
+    joined = pd.concat(held, ignore_index=True)
+    return frames.column(frames.wrap(joined.to_frame(name)), name)
+
+
+def _facts(whole: _Encoded) -> tuple[Group, dict[Hashable, Any], list[str], list[Hashable]]:
+    return whole.group, whole.natives, whole.notes, whole.identifiers
+
+
+def _cut(whole: _Encoded, start: int, stop: int) -> tuple[Any, ...]:
+    columns, votes, values = whole.arrays
+    part = slice(start, stop)
+    return (
+        tuple(column[part].copy() for column in columns),
+        None if votes is None else votes[part].copy(),
+        None if values is None else values[part].copy(),
+    )
+
+
+# ---------------------------------------------------------------- parts of the table
+
+
+def _in_order(outlines: Sequence[Any], names: Sequence[Hashable]) -> list[Any]:
+    place = {name: i for i, name in enumerate(names)}
+    return sorted(outlines, key=lambda outline: place[outline.name])
+
+
+def _part_table(
+    groups: Sequence[Group], rows: Sequence[Any], names: Sequence[Hashable], roles: Roles
+) -> Table:
+    columns = [
+        cells.with_rows(column, held)
+        for group, (arrays, *_) in zip(groups, rows, strict=True)
+        for column, held in zip(group.columns, arrays, strict=True)
+    ]
+    return cells.table_of(_in_order(columns, names), roles)
+
+
+def _merged(sums: Sequence[Any]) -> Any:
+    """One sum of many, as a tree."""
+    while len(sums) > 1:
+        sums = [delayed(_sum)(sums[i : i + TOGETHER]) for i in range(0, len(sums), TOGETHER)]
+    return sums[0]
+
+
+def _sum(parts: Sequence[CrossProduct | NoiseSums]) -> Any:
+    import copy
+
+    # What a task was given is not changed: it may be asked for again.
+    first: Any = copy.deepcopy(parts[0])
+    for part in parts[1:]:
+        first.merge(part)
+    return first
+
+
+def _located(
+    famd: FAMD,
+    reach: float,
+    table: Table,
+    rows: Sequence[Any],
+    kept: Mapping[Hashable, Any],
+    start: int,
+) -> Any:
+    """The rows of one partition with their coordinates, as a dataframe that can be moved."""
+    import pandas as pd
+
+    points = famd.transform(table)
+    columns: dict[str, Any] = {
+        PLACE: curve(points, reach).astype(np.int64),
+        ROW: np.arange(start, start + len(points)),
+    }
+    columns |= {f"p{i}": points[:, i] for i in range(points.shape[1])}
+    votes = [held for _, held, _ in rows if held is not None]
+    values = [held for *_, held in rows if held is not None]
+    columns |= {f"c{i}": held for i, held in enumerate(votes)}
+    columns |= {f"v{i}": held for i, held in enumerate(values)}
+    for i, (name, piece) in enumerate(kept.items()):
+        columns[f"k{i}"] = piece[name].reset_index(drop=True)
+    return pd.DataFrame(columns)
+
+
+def _moved(located: Sequence[Any], wanted: int) -> list[Any]:
+    """Rows in cells along the curve, by Dask's own shuffle."""
+    import dask.dataframe as dd
+
+    samples = compute(*(delayed(_sampled)(part) for part in located))
+    seen = np.sort(np.concatenate(samples))
+    shares = np.arange(1, wanted) / wanted
+    inner = np.unique(seen[(shares * len(seen)).astype(np.int64)]) if wanted > 1 else seen[:0]
+    walls = [0, *(int(wall) for wall in inner if wall > 0), 2**63 - 1]
+    meta = compute(delayed(_meta_of)(located[0]))[0]
+    frame = dd.from_delayed(list(located), meta=meta, verify_meta=False)
+    return list(frame.set_index(PLACE, divisions=walls).to_delayed())
+
+
+def _meta_of(part: Any) -> Any:
+    return part.iloc[:0]
+
+
+def _sampled(part: Any) -> Ints:
+    places = np.sort(part[PLACE].to_numpy())
+    return np.asarray(places[:: max(len(places) // SAMPLED, 1)])
+
+
+def _cell(part: Any, shape: tuple[int, int], keep: Sequence[Hashable]) -> Cell:
+    votes, width = shape
+    values = sum(str(name).startswith("v") for name in part.columns)
+    return cells.cell_of(
+        part.index.to_numpy().astype(np.uint64),
+        np.ascontiguousarray(part[[f"p{i}" for i in range(width)]].to_numpy()),
+        part[ROW].to_numpy(),
+        [part[f"c{i}"].to_numpy() for i in range(votes)],
+        [part[f"v{i}"].to_numpy() for i in range(values)],
+        {name: part[f"k{i}"] for i, name in enumerate(keep)},
+    )
+
+
+# ---------------------------------------------------------------- neighbours
+
+
+def _mixtures(
+    found: Sequence[Any], firsts: Ints, groups: Sequence[Group], settings: Settings
+) -> list[Any]:
+    k, count = settings.k, len(found)
+    outlines = compute(*(delayed(cells.outline_of)(cell) for cell in found))
+    searches = persist(
+        *(delayed(cells.search)(cell, int(firsts[i]), k) for i, cell in enumerate(found))
+    )
+    asked = persist(
+        *(delayed(cells.asks)(search, outlines, i) for i, search in enumerate(searches))
+    )
+    pairs = compute(*(delayed(sorted)(some) for some in asked))
+    settled = []
+    for i, others in enumerate(pairs):
+        answered = {
+            j: delayed(_answered)(searches[i], asked[i], j, k, searches[j], int(firsts[j]))
+            for j in others
+        }
+        settled.append(delayed(cells.settled)(searches[i], asked[i], answered, int(firsts[i]), k))
+    near = persist(*settled)
+    walls = firsts[:-1]
+    wants = persist(*(delayed(_wanted)(near[i], walls, i) for i in range(count)))
+    pairs = compute(*(delayed(sorted)(some) for some in wants))
+    made = []
+    for i, others in enumerate(pairs):
+        halos = [delayed(_halo)(found[j], wants[i], j, int(firsts[j])) for j in others]
+        made.append(
+            delayed(_mixed)(
+                found[i],
+                near[i],
+                halos,
+                groups,
+                int(firsts[i]),
+                int(firsts[-1]),
+                settings.method == "smoothed",
+            )
+        )
+    return list(persist(*made))
+
+
+def _answered(
+    search: Search, asked: Mapping[int, Ints], other: int, k: int, there: Search, first: int
+) -> Any:
+    return cells.answers(search.index.distinct[asked[other]], k, there, first)
+
+
+def _wanted(near: tuple[Any, Ints], walls: Ints, me: int) -> dict[int, Ints]:
+    return cells.wanted(near[1], walls, me)
+
+
+def _halo(cell: Cell, wants: Mapping[int, Ints], other: int, first: int) -> cells.Halo:
+    return cells.halo(cell, wants[other], first)
+
+
+def _mixed(
+    cell: Cell,
+    near: tuple[Any, Ints],
+    halos: Sequence[cells.Halo],
+    groups: Sequence[Group],
+    first: int,
+    total: int,
+    smoothed: bool,
+) -> Mixture:
+    return cells.mixture_of_cell(
+        cell, *near, halos, groups, first=first, total=total, smoothed=smoothed
+    )
+
+
+def _kept_of(cell: Cell) -> Mapping[Hashable, Any]:
+    return cell.kept
+
+
+# ---------------------------------------------------------------- avatars
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What every part of a release needs."""
+
+    groups: tuple[Group, ...]
+    held: Mapping[Hashable, Any]
+    names: tuple[Hashable, ...]
+    roles: Roles
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """Which avatars to draw; the seeds go to the workers and nowhere else."""
+
+    seed: int
+    order_seed: int
+    number: int
+    shuffle: bool
+
+
+def _avatars(
+    shared: _Shared,
+    mixture: Mixture,
+    kept: Mapping[Hashable, Any],
+    root: Any,
+    draw: _Draw,
+    part: int,
+) -> Any:
+    """The avatars of one cell, with the number in whose order they are published."""
+    import pandas as pd
+
+    mixture = replace(mixture, root=root)
+    columns = [column for group in shared.groups for column in group.columns]
+    numbers = [column for column in columns if isinstance(column, Numbers)]
+    made = gathered_into(mixture, 1, MEMORY)
+    settings = shared.settings
+    gather(
+        mixture,
+        numbers,
+        draw.seed,
+        draw.number,
+        made,
+        decode=settings.decode,
+        chunk=BLOCK,
+        threads=1,
+    )
+    none = np.empty(0, dtype=np.int64)
+    every = np.arange(len(mixture.order))
+    drawn = Release(cells.table_of(columns, shared.roles), mixture, made, every, none)
+    natives: dict[Hashable, Any] = {}
+    for name in shared.names:
+        if name in kept:
+            natives[name] = kept[name].reset_index(drop=True)
+            continue
+        column, series = drawn.column(name), _series(shared.held[name])
+        if isinstance(column, Levels):
+            column = replace(column, first=np.arange(len(column.labels)))
+        natives[name] = _alike(pd.Series(written(column, series)), name, shared)
+    frame = pd.concat(natives.values(), axis=1)
+    frame.columns = pd.Index(list(natives))
+    start, count = mixture.first, len(mixture.order)
+    if draw.shuffle:
+        frame[KEY] = keys(draw.order_seed, draw.number, start, count, mixture.total)
+    else:
+        frame[KEY] = mixture.order + part * mixture.total
+    return frame
+
+
+def keys(seed: int, number: int, start: int, count: int, total: int) -> Ints:
+    """The numbers of some places in whose order avatars are published, see `sosie.avatars`."""
+    held = []
+    for block in range(start // BLOCK, -(-(start + count) // BLOCK)):
+        first, last = block * BLOCK, min((block + 1) * BLOCK, total)
+        drawn = generator(seed, number, block, Purpose.ORDER).integers(2**63, size=last - first)
+        held.append(drawn[max(start - first, 0) : start + count - first])
+    return np.concatenate(held)
+
+
+def _series(native: Any) -> frames.Series:
+    import pandas as pd
+
+    return frames.column(frames.wrap(pd.Series(native).to_frame("x")), "x")
+
+
+def _alike(series: Any, name: Hashable, known: _Shared | Fitted) -> Any:
+    """Categories are the same in all parts: those that may be drawn, and no others."""
+    import pandas as pd
+
+    if not isinstance(series.dtype, pd.CategoricalDtype):
+        return series
+    held: Any = known.held[name]
+    group = next(g for g in known.groups if any(c.name == name for c in g.columns))
+    voted = group.prepared.voted
+    drawn = {*range(len(held))}
+    if voted is not None:
+        levels = np.flatnonzero(voted.allowed | (np.arange(len(voted.allowed)) == voted.commonest))
+        parts = levels if voted.parts is None else voted.parts[levels, voted.names.index(name)]
+        drawn = {*parts.tolist()}
+    names = {value for i, value in enumerate(held) if i in drawn}
+    return series.cat.set_categories([c for c in held.cat.categories if c in names])
+
+
+def _avatars_meta(fitted: Fitted) -> Any:
+    """An empty dataframe with the dtypes of a release."""
+    import pandas as pd
+
+    columns = {}
+    for name in fitted.names:
+        if name in fitted.held:
+            columns[name] = _alike(pd.Series(fitted.held[name])[:0], name, fitted)
+        else:
+            columns[name] = fitted.shown[name]
+    frame = pd.DataFrame(columns)
+    frame[KEY] = np.empty(0, dtype=np.int64)
+    return frame
+
+
+def _plain_index(part: Any) -> Any:
+    return part.reset_index(drop=True)

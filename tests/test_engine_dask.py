@@ -1,0 +1,153 @@
+"""A Dask dataframe gives the same avatars as one machine, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sosie import Avatarizer, SosieWarning
+from sosie.errors import InputError
+
+dd = pytest.importorskip("dask.dataframe")
+
+pytestmark = pytest.mark.filterwarnings("ignore::sosie.errors.SosieWarning")
+
+
+@pytest.fixture(autouse=True, params=["threads"])
+def scheduler(request: pytest.FixtureRequest) -> Iterator[None]:
+    import dask
+
+    with dask.config.set(scheduler=request.param):
+        yield
+
+
+def people(rows: int = 2_000, seed: int = 0) -> pd.DataFrame:
+    """Every kind of column, missing values, ties and twins."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(50, 10, rows).round(1),
+            "weight": np.where(
+                rng.random(rows) < 0.1, np.nan, rng.lognormal(4, 0.3, rows).round(1)
+            ),
+            "visits": rng.integers(0, 200, rows),
+            "spiky": np.where(rng.random(rows) < 0.4, 0, rng.exponential(size=rows).round(3)),
+            "sex": pd.Series(rng.choice(["F", "M"], rows), dtype="string[pyarrow]"),
+            "site": pd.Series(rng.choice(list("abcdef"), rows), dtype="category"),
+            "smoker": rng.random(rows) < 0.3,
+            "born": pd.Timestamp("1960-01-01") + pd.to_timedelta(rng.integers(0, 9_000, rows), "D"),
+        }
+    )
+    return pd.concat([frame, frame.iloc[:300], frame.iloc[:150]], ignore_index=True)
+
+
+def lattice(rows: int = 900) -> pd.DataFrame:
+    """Few distinct people, most of them many times, all at a few distances from each other."""
+    rng = np.random.default_rng(1)
+    return pd.DataFrame({name: rng.choice(["a", "b", "c"], rows) for name in "uvwxy"}).astype(
+        "string[pyarrow]"
+    )
+
+
+TABLES = {
+    "people": people(),
+    "lattice": lattice(),
+    "twins": people(60).iloc[:40].reset_index(drop=True),
+}
+
+
+def pooled(frame: Any) -> pd.DataFrame:
+    """The whole release; on a cluster a category lists all levels that may be drawn."""
+    made = frame.compute().reset_index(drop=True)
+    for name in made.select_dtypes("category"):
+        made[name] = made[name].cat.remove_unused_categories()
+    return made
+
+
+def cut(frame: pd.DataFrame, parts: int) -> Any:
+    """A Dask dataframe of uneven partitions, one of them empty."""
+    rng = np.random.default_rng(parts)
+    ends = sorted([0, *rng.integers(0, len(frame), parts - 1), len(frame)])
+    pieces = [frame.iloc[a:b] for a, b in pairwise(ends)]
+    pieces.insert(len(pieces) // 2, frame.iloc[:0])
+    from dask import delayed
+
+    return dd.from_delayed([delayed(piece) for piece in pieces], meta=frame.iloc[:0])
+
+
+@pytest.mark.parametrize("method", ["smoothed", "barycentre"])
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("parts", [1, 2, 7])
+def test_the_same_avatars_for_any_partition(name: str, method: Any, parts: int) -> None:
+    frame = TABLES[name]
+    options: dict[str, Any] = {"k": 5, "seed": 3, "method": method, "min_level_count": 1}
+    here = Avatarizer(**options).fit(frame)
+    there = Avatarizer(**options).fit(cut(frame, parts))
+    for release in (0, 4):
+        pd.testing.assert_frame_equal(pooled(there.release(release)), here.release(release))
+    aligned = there.release(1, shuffle=False)
+    pd.testing.assert_frame_equal(pooled(aligned), here.release(1, shuffle=False))
+
+
+def test_roles_and_several_avatars_each() -> None:
+    frame = people()
+    frame["site2"] = frame["site"].astype("string[pyarrow]") + "!"
+    options: dict[str, Any] = {
+        "k": 4,
+        "seed": 2,
+        "augment": 2,
+        "drop": ["born"],
+        "keep": ["visits"],
+        "linked": [("site", "site2")],
+        "weights": {"age": 2.0},
+        "categorical": ["smoker"],
+    }
+    here = Avatarizer(**options).fit(frame)
+    there = Avatarizer(**options).fit(cut(frame, 3))
+    for shuffle in (True, False):
+        made = pooled(there.release(0, shuffle=shuffle))
+        pd.testing.assert_frame_equal(made, here.release(0, shuffle=shuffle))
+    assert (made["site"].astype(str) + "!" == made["site2"].astype(str)).all()
+
+
+def test_a_level_seen_only_in_the_last_partition() -> None:
+    frame = people()
+    frame["late"] = pd.Series(["x"] * (len(frame) - 40) + ["z"] * 40, dtype="string[pyarrow]")
+    made = Avatarizer(seed=1).fit(dd.from_pandas(frame, npartitions=4, sort=False)).release()
+    assert {*pooled(made)["late"]} == {"x", "z"}
+
+
+def test_what_can_not_be_used_is_named() -> None:
+    frame = people()
+    with pytest.raises(InputError, match="largest k is 2449"):
+        Avatarizer(k=5_000).fit(cut(frame, 2))
+    with pytest.raises(InputError, match="no column 'agee'; did you mean 'age'"):
+        Avatarizer(drop=["agee"]).fit(cut(frame, 2))
+    with pytest.raises(InputError, match="surrogates for 'visits' are not made on a cluster"):
+        Avatarizer(id=["visits"]).fit(cut(frame, 2))
+    frame["code"] = np.arange(len(frame))
+    with pytest.raises(InputError, match="'code' look like an identifier"):
+        Avatarizer().fit(cut(frame, 2))
+
+
+def test_partitions_of_different_types_are_refused() -> None:
+    from dask import delayed
+
+    one, other = people(50), people(50)
+    other["age"] = other["age"].astype(str)
+    frame = dd.from_delayed([delayed(one), delayed(other)], meta=one.iloc[:0], verify_meta=False)
+    with pytest.raises(InputError, match="partition 1: column 'age'"):
+        Avatarizer().fit(frame)
+
+
+def test_notes_are_warnings_here_too() -> None:
+    frame = people()
+    frame["when"] = "01/02/2020"
+    frame.loc[::2, "when"] = "03/02/2020"
+    with pytest.warns(SosieWarning, match="dates written as text"):
+        Avatarizer().fit(cut(frame, 2))
