@@ -11,11 +11,13 @@ import pytest
 
 from sosie.attack import Releases, attack
 from sosie.attack.laboratory import curve_of
+from sosie.attack.moments import MOST_COMPONENTS
+from sosie.attack.routine import RELEASES, routine
 from sosie.attack.scenarios import V1, V2, Cast, Setup
 from sosie.attack.sources import AvatarSource, OtherSource, fingerprint
 from sosie.avatars import Avatarizer
 from sosie.errors import InputError
-from sosie.table import Numbers, Roles
+from sosie.table import Numbers, Roles, Table
 
 PEOPLE = 150
 
@@ -400,6 +402,76 @@ def test_curve_at_chosen_numbers(frame, avatarizer):
     assert [r.releases for r in report.results] == [3, 5]
     with pytest.raises(InputError, match="go from 2 to 5"):
         attack(frame, avatarizer, curve=(3, 9), **known)
+
+
+def levels(rows: int) -> pl.DataFrame:
+    """A table with more components than are searched."""
+    rng = np.random.default_rng(4)
+    place = [f"p{i}" for i in rng.integers(0, 60, rows)]
+    return table(rows).with_columns(pl.Series("place", place))
+
+
+def test_components_are_bounded_where_there_are_many_levels(avatarizer):
+    people = levels(300)
+    report = attack(people, avatarizer, scenario="all", releases=3)
+    aided = [r for r in report.results if r.scenario != "partial" and r.attack_components]
+    assert max(r.attack_components for r in aided) == MOST_COMPONENTS
+    assert {r.most_components for r in aided} == {MOST_COMPONENTS}
+    assert f"than the {MOST_COMPONENTS} in which" in report.notes[0]
+    assert report.to_dict()["results"][-1].get("most_components") is None
+    assert any("most_components" in r for r in report.to_dict()["results"])
+
+
+def test_components_that_are_asked_for_are_used(avatarizer):
+    known = {"estimator": "published", "releases": 3, "components": MOST_COMPONENTS + 5}
+    report = attack(levels(300), avatarizer, **known)
+    assert report.results[0].attack_components == MOST_COMPONENTS + 5
+    assert report.results[0].most_components is None
+    assert not report.notes
+
+
+def test_no_bound_is_told_where_all_components_are_kept(frame, avatarizer):
+    report = attack(frame, avatarizer, scenario="all", **QUICK)
+    assert all(r.most_components is None for r in report.results)
+    assert not report.notes
+
+
+def test_an_avatarizer_fitted_on_this_table_is_not_fitted_again(frame, avatarizer, monkeypatch):
+    people = Table.of(frame)
+    made = Avatarizer(k=5, components=3, seed=1).fit(people)
+    monkeypatch.setattr(Avatarizer, "fit", lambda *_: pytest.fail("fitted again"))
+    assert attack(people, made, estimator="published", **QUICK).rows == PEOPLE
+
+
+# ---------------------------------------------------------------- the attacks of a run
+
+
+def test_the_routine_plays_every_scenario(frame):
+    for method, law in (("smoothed", "bayes"), ("barycentre", "geometry")):
+        made = Avatarizer(k=5, components=3, method=method, seed=1).fit(frame)
+        report = routine(made)
+        assert report.scenarios == ("v1", "v2", "nearest", "insert", "partial")
+        unaided = {r.estimator for r in report.find(scenario="v1", releases=0)}
+        assert unaided == {"analytic", law}
+        assert {r.releases for r in report.find(scenario="v1")} == {0, RELEASES}
+        assert report == routine(made)
+
+
+def test_of_a_large_table_the_routine_plays_only_who_has_a_profile(frame, monkeypatch):
+    monkeypatch.setattr("sosie.attack.routine.MOST_PEOPLE", 100)
+    made = Avatarizer(k=5, components=3, seed=1).fit(frame)
+    few = routine(made)
+    assert few.scenarios == ("nearest",)
+    assert few.strongest["nearest"].rate is not None
+    assert "only the attacker with one profile" in few.notes[-1]
+    assert routine(made, releases=2).scenarios[:2] == ("v1", "v2")
+
+
+def test_a_routine_of_one_release_says_why_there_is_no_rate(frame):
+    report = routine(Avatarizer(k=5, components=3, seed=1).fit(frame), releases=1)
+    reasons = {r.scenario: r.reason for r in report.results if r.rate is None}
+    assert set(reasons) == {"v1", "v2", "insert"}
+    assert all("at least 2 releases" in reason for reason in reasons.values())
 
 
 def test_curve_stops():

@@ -161,6 +161,7 @@ def test_run(people: Path, tmp_path: Path, called: Called) -> None:
     status, said, err = called("run", people, "-o", out, *COMMON, "--linked", "arm,arm_label")
     assert (status, err) == (0, "")
     assert sorted(path.name for path in out.iterdir()) == [
+        "attack.json",
         "audit.json",
         "avatars.csv",
         "private",

@@ -67,6 +67,41 @@ PRIVATE = [
 # ---------------------------------------------------------------- the folder
 
 
+def test_attacks_are_part_of_the_folder(data: Path, tmp_path: Path) -> None:
+    steps: list[str] = []
+    done = run(data, tmp_path, Avatarizer(seed=5), releases=None, progress=steps.append)
+    assert steps == ["read", "fit", "draw", "audit", "attack", "report"]
+    attacks = json.loads((tmp_path / "attack.json").read_text())
+    assert attacks == done.attacks
+    assert attacks["schema"] == "sosie/attack/1"
+    assert {r["releases"] for r in attacks["results"] if r["scenario"] == "v1"} == {0, 5}
+    run(data, tmp_path, Avatarizer(seed=5), releases=0)
+    assert not (tmp_path / "attack.json").exists()
+
+
+def test_what_limited_the_attacks_is_told(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sosie.attack.routine.MOST_PEOPLE", 100)
+    done = run(data, tmp_path, Avatarizer(seed=5), releases=None)
+    assert any("only the attacker with one profile" in note for note in done.notes)
+    assert told(tmp_path)["warnings"] == list(done.notes)
+
+
+def test_a_table_that_can_not_be_attacked_is_told(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise InputError("no two people differ")
+
+    monkeypatch.setattr("sosie.attack.routine.routine", refused)
+    done = run(data, tmp_path, Avatarizer(seed=5), releases=None)
+    assert done.attacks is None
+    assert "the avatars were not attacked: no two people differ" in done.notes
+    with pytest.raises(InputError, match="no two people differ"):
+        run(data, tmp_path / "asked", Avatarizer(seed=5), releases=3)
+
+
 def test_the_folder(data: Path, tmp_path: Path) -> None:
     steps: list[str] = []
     done = run(data, tmp_path / "out", Avatarizer(seed=5), progress=steps.append)

@@ -33,7 +33,6 @@ from sosie.table import Roles, Table
 if TYPE_CHECKING:
     import polars as pl
 
-    from sosie.attack.results import AttackReport
     from sosie.context import Context
 
 __all__ = ["Run", "as_json", "run"]
@@ -42,7 +41,6 @@ FEWEST_SHOWN = 5
 """What fewer originals share is never shown, however small k is."""
 
 MOST_ASIDE = 0.5
-MOST_CANDIDATES = 50
 
 PRIVATE = "private"
 OURS = ("avatars.csv", "avatars.parquet", "audit.json", "attack.json", "run.json", "report.html")
@@ -98,7 +96,7 @@ def run(
     holdout: Path | None = None,
     holdout_share: float = 0.0,
     context: Context | None = None,
-    releases: int = 0,
+    releases: int | None = 0,
     language: str = "en",
     progress: Progress = lambda _: None,
 ) -> Run:
@@ -114,7 +112,7 @@ def run(
     holdout_share : or a share of the people of `data`, 0 to 0.5, drawn at random.
     context : who receives the avatars: sets the targets and fills the report.
     releases : attack the avatars too, with so many further releases in the attacker's
-        hands; 0 for no attack.
+        hands; None for 5, or fewer attackers on a large table; 0 for no attack.
     language : of the report, ``en`` or ``fr``.
     progress : called with the name of each step.
 
@@ -155,10 +153,12 @@ def run(
         )
         found = measured(compared, k=avatarizer.settings.k, context=context)
         write_json(stage / "audit.json", found.to_dict())
-        attacks = None
-        if releases:
+        attacks: dict[str, Any] | None = None
+        attack_notes: tuple[str, ...] = ()
+        if releases != 0:
             progress("attack")
-            attacks = attacked(table, avatarizer, releases).to_dict()
+            attacks, attack_notes = attacked(avatarizer, releases)
+        if attacks is not None:
             write_json(stage / "attack.json", attacks)
         progress("report")
         settings = avatarizer.settings
@@ -173,7 +173,7 @@ def run(
             roles=avatarizer.roles,
             parameters=asdict(settings),
             kinds={column.name: column.kind for column in table.columns},
-            warnings=table.notes,
+            warnings=(*table.notes, *attack_notes),
         )
         write_json(stage / "run.json", about)
         write_report(stage, stage / "report.html", language)
@@ -205,12 +205,22 @@ def set_aside(
     return people.filter(~drawn), people.filter(drawn)
 
 
-def attacked(table: Table, avatarizer: Avatarizer, releases: int) -> AttackReport:
-    """Every scenario, the published attacker beside the strongest."""
-    from sosie.attack.laboratory import attack
+def attacked(
+    avatarizer: Avatarizer, releases: int | None
+) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """What ``attack.json`` holds, and what deserves a look.
 
-    candidates = min(MOST_CANDIDATES, len(table))
-    return attack(table, avatarizer, scenario="all", releases=releases, candidates=candidates)
+    A table that can't be attacked is told in a note, unless releases were asked for.
+    """
+    from sosie.attack.routine import routine
+
+    try:
+        found = routine(avatarizer, releases)
+    except InputError as error:
+        if releases is not None:
+            raise
+        return None, (f"the avatars were not attacked: {error}",)
+    return found.to_dict(), tuple(f"attack: {note}" for note in found.notes)
 
 
 def _check_outside(inputs: Iterable[Path | None], out: Path) -> None:

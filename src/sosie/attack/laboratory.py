@@ -18,6 +18,7 @@ from sosie.attack.strongest import Attacker, choose, family, verdict
 from sosie.attack.unaided import UNAIDED, Unaided, unaided
 from sosie.avatars import Avatarizer
 from sosie.errors import InputError
+from sosie.parallel import one_blas_thread
 from sosie.table import Roles
 
 __all__ = ["CURVE", "PUBLISHED_COMPONENTS", "attack", "curve_of"]
@@ -72,6 +73,8 @@ class _Order:
     candidates: int
     releases: int
     repeats: int
+    several: bool = False
+    """Whether several scenarios are asked for: one that can't be played says why."""
 
     @property
     def everything(self) -> bool:
@@ -147,7 +150,7 @@ def attack(
         The attacked release is one more.
     candidates : people whose mean is nearest to a target, for ``likelihood``.
     components : dimensions of his latent space. None: 12 for the published protocol,
-        others what does best.
+        others what does best, of 40 at most.
     shrinkage : of ``pooled``, in 0..1. None: what does best.
     curve : also at 2, 3, 5, 10, 20, 35, 50, 100 releases, up to `releases`; or at some others.
     repeats : run so many times, each on releases of its own, to show the spread.
@@ -186,7 +189,16 @@ def attack(
     """
     names = (estimator,) if isinstance(estimator, str) else tuple(estimator)
     asked: tuple[str, ...] = (*AIDED, *UNAIDED) if "all" in names else names
-    order = _Order(asked, decision, components, shrinkage, candidates, releases, repeats)
+    order = _Order(
+        asked,
+        decision,
+        components,
+        shrinkage,
+        candidates,
+        releases,
+        repeats,
+        several=scenario == "all",
+    )
     _check(order, scenario)
     source = source_of(data, generator, roles)
     rows = len(source.originals)
@@ -206,7 +218,8 @@ def attack(
         ),
     )
     every = ("v1", "v2", "nearest", "insert", "partial")
-    return laboratory.report(every if scenario == "all" else (scenario,))
+    with one_blas_thread():
+        return laboratory.report(every if scenario == "all" else (scenario,))
 
 
 def _check(order: _Order, scenario: str) -> None:
@@ -229,7 +242,7 @@ def _check(order: _Order, scenario: str) -> None:
         ("releases", order.releases, 0),
         ("candidates", order.candidates, 1),
         ("repeats", order.repeats, 1),
-        ("components", order.components or 1, 1),
+        ("components", 1 if order.components is None else order.components, 1),
     ):
         if value < least:
             raise InputError(f"{name} must be at least {least}, got {value}")
@@ -253,6 +266,14 @@ def _law_of(source: Source, law: Avatarizer | None) -> Avatarizer | None:
     if law is not None:
         return copy.copy(law).fit(source.originals)
     return source.avatarizer if isinstance(source, AvatarSource) else None
+
+
+def _bounds(results: Sequence[AttackResult]) -> Iterator[str]:
+    """What deserves a look where the latent space has more components than were tried."""
+    kept = sorted({r.most_components for r in results if r.most_components is not None})
+    if kept:
+        numbers = " to ".join(str(n) for n in dict.fromkeys((kept[0], kept[-1])))
+        yield f"the latent space has more components than the {numbers} in which attackers worked"
 
 
 @dataclass(frozen=True)
@@ -284,7 +305,7 @@ class _Laboratory:
             results=tuple(results),
             strongest=strongest,
             hidden_rate_complement=hidden_rate_complement(own, target, self._own_components()),
-            notes=tuple(self._notes()),
+            notes=(*self._notes(), *_bounds(results)),
         )
 
     def _own_components(self) -> int:
@@ -312,7 +333,7 @@ class _Laboratory:
             if name == "nearest" or self.order.aided:
                 yield from self._aided(_SCENARIOS[name])
         except InputError as error:
-            if name == "v1" or not self.order.everything:
+            if name == "v1" or not (self.order.everything or self.order.several):
                 raise
             yield _Found(
                 AttackResult.none(name, "published", str(error), releases=self.order.releases)

@@ -10,11 +10,12 @@ import numpy as np
 from sosie.attack import decisions
 from sosie.attack.decisions import Verdict, nearest_people
 from sosie.attack.estimators import SharedCovariance
+from sosie.attack.moments import MOST_COMPONENTS
 from sosie.attack.results import AttackResult, Rate
 from sosie.attack.scenarios import Cast, Setup
 from sosie.attack.sources import Source
 from sosie.errors import InputError
-from sosie.famd import FAMD
+from sosie.famd import FAMD, Layout
 from sosie.neighbours import NeighbourIndex
 from sosie.table import Table
 
@@ -22,6 +23,12 @@ __all__ = ["hidden_rate_complement", "partial", "related"]
 
 SUBSETS = 10
 """Random sets of known columns for each number of them."""
+
+FEW_SUBSETS, MANY_INDICATORS = 3, 250
+"""Fewer sets where there are many levels: the time of each grows with their cube."""
+
+RELATED = 10_000
+"""People looked at to see whether releases are aligned."""
 
 NEAREST_ROWS = 50
 """Published rows that are ranked for each profile."""
@@ -53,7 +60,9 @@ def related(originals: Table, avatars: Table, seed: int) -> bool:
     False for a generator that keeps nothing of a person, and for releases in another order:
     the two can't be told apart from outside.
     """
-    famd = FAMD.fit(originals, None)
+    some = np.sort(np.random.default_rng(seed).permutation(len(originals))[:RELATED])
+    originals, avatars = originals.take(some), avatars.take(some)
+    famd = FAMD.fit(originals, MOST_COMPONENTS)
     people, points = famd.transform(originals), famd.transform(avatars)
     other = points[np.random.default_rng(seed).permutation(len(points))]
     gain = np.square(people - other).sum(axis=1) - np.square(people - points).sum(axis=1)
@@ -76,8 +85,9 @@ def partial(source: Source, setup: Setup, components: int) -> Iterator[AttackRes
     counts = sorted({max(round(len(names) * share), 1) for share in (0.1, 0.2, 0.35, 0.5, 0.75)})
     rng = np.random.default_rng(setup.seed)
     cast = Cast.of(len(originals), setup.seed, setup.targets)
+    subsets = FEW_SUBSETS if Layout.of(originals).width > MANY_INDICATORS else SUBSETS
     for known in counts:
-        sets = [list(rng.permutation(len(names))[:known]) for _ in range(SUBSETS)]
+        sets = [list(rng.permutation(len(names))[:known]) for _ in range(subsets)]
         verdicts = []
         for columns in sets:
             some = [names[i] for i in sorted(columns)]

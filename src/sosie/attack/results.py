@@ -67,6 +67,7 @@ class AttackResult:
     precision : at each of some coverages, percent right among the targets he is surest of.
     targets : how many were attacked.
     shrinkage : of the pooled estimator.
+    most_components : components that were kept, where the latent space has more.
     known : columns he knows, for ``partial``.
     chosen_among : attackers compared on the other half of the targets, where he was chosen.
     repeats : rates over disjoint sets of releases, percent.
@@ -88,6 +89,7 @@ class AttackResult:
     targets: int
     precision: tuple[tuple[int, float], ...] = ()
     shrinkage: float | None = None
+    most_components: int | None = None
     known: int | None = None
     chosen_among: int | None = None
     repeats: tuple[float, ...] = ()
@@ -161,6 +163,7 @@ class AttackResult:
         """As in attack.json; absent where there is nothing to say."""
         always = {f.name for f in fields(self)} - {
             "shrinkage",
+            "most_components",
             "known",
             "chosen_among",
             "repeats",

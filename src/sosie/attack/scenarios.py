@@ -13,7 +13,14 @@ from typing import Protocol
 import numpy as np
 
 from sosie.attack.decisions import Decision, nearest_people
-from sosie.attack.moments import MEMORY, Cloud, Progress, accumulate
+from sosie.attack.moments import (
+    MEMORY,
+    MOST_COMPONENTS,
+    Cloud,
+    Progress,
+    accumulate,
+    is_bounded,
+)
 from sosie.attack.sources import AvatarSource, Source, fingerprint
 from sosie.attack.store import Store
 from sosie.errors import InputError
@@ -31,7 +38,7 @@ class Setup:
     Attributes
     ----------
     counts : numbers of releases to look at, rising, each at least 2.
-    components : coordinates to keep, or None for all.
+    components : coordinates to keep, or None for all, up to 40.
     seed : of the attacker's own coin tosses (orders, halves), not of any avatars.
     targets : at most so many targets, drawn at random; None for all.
     repeat : 0, 1, ...: each works on releases of its own.
@@ -222,10 +229,11 @@ class Nearest:
     def arenas(self, source: Source, setup: Setup) -> Iterator[Arena]:
         """One arena without releases: the profiles themselves stand where a mean would."""
         target = source.draw(setup.target)
-        famd = FAMD.fit(source.originals, setup.components)
+        famd = FAMD.fit(source.originals, setup.components or MOST_COMPONENTS)
         cast = Cast.of(len(source.originals), setup.seed, setup.targets)
         means = famd.transform(source.originals)[cast.people]
-        cloud = Cloud(0, famd, means, np.empty((0, famd.components, famd.components)))
+        none = np.empty((0, famd.components, famd.components))
+        cloud = Cloud(0, famd, means, none, is_bounded(famd, setup.components))
         yield Arena(self.name, cloud, famd.transform(target)[cast.targets], cast, self.decisions)
 
 

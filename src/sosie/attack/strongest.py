@@ -53,6 +53,7 @@ class Attacker:
             releases=arena.cloud.releases,
             candidates=arena.people if everyone else candidates,
             shrinkage=self.estimator.shrinkage,
+            most_components=arena.cloud.components if arena.cloud.bounded else None,
             **more,
         )
 

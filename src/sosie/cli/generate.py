@@ -47,7 +47,7 @@ def demo(out: Path, lang: str) -> None:
     terminal.column_table(kept, 4, lang)
     with terminal.steps() as step:
         avatarizer = Avatarizer(drop=cohort.DROP, **options)
-        done = run_file(data, out, avatarizer, language=lang, progress=step)
+        done = run_file(data, out, avatarizer, releases=None, language=lang, progress=step)
     terminal.say(f"\nWith {identifier} dropped:")
     _told(done, lang)
     terminal.say(f"Next     sosie run your-table.csv -o out --drop {identifier}")
@@ -74,10 +74,10 @@ def demo(out: Path, lang: str) -> None:
 )
 @click.option(
     "--releases",
-    default=0,
-    show_default=True,
+    type=int,
     metavar="T",
-    help="Attack the avatars too, with T further releases in the attacker's hands; 0: no attack.",
+    help="Further releases in the hands of those who attack the avatars; 0: no attack. By default"
+    " 5, and above 20,000 people only the attacker with one profile.",
 )
 @CONTEXT
 @LANGUAGE
@@ -89,7 +89,7 @@ def run(
     sep: str | None,
     holdout: Path | None,
     holdout_share: float,
-    releases: int,
+    releases: int | None,
     context: Path | None,
     lang: str,
 ) -> None:
