@@ -8,7 +8,7 @@ WORKERS ?= auto
 CODE   := $(wildcard src tests scripts benchmarks)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format types bench lowest cohort clean
+.PHONY: help demo test lint format types docs dist bench lowest cohort clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -17,7 +17,7 @@ demo: $(VENV)/.runtime  ## install, then run the main job on the bundled cohort
 	$(BIN)/sosie demo -o sosie-demo
 
 test: $(VENV)/.dev  ## install, then run every test
-	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal $(PYTEST_ARGS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev  ## style and likely bugs
 	$(BIN)/ruff check .
@@ -29,6 +29,16 @@ format: $(VENV)/.dev  ## rewrite the code in the project's layout
 
 types: $(VENV)/.dev  ## static types, strict
 	$(BIN)/mypy $(filter-out tests,$(CODE))
+
+docs: $(VENV)/.docs  ## build the site into site/, strictly, and run the notebooks
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python scripts/site.py
+	$(BIN)/python scripts/notebooks.py
+
+dist: $(VENV)/.dev  ## build wheel and source, and try the wheel on every supported Python
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist >/dev/null
+	$(BIN)/python scripts/dist.py
 
 bench: $(VENV)/.dev  ## time and memory, beside the figures to reach
 	$(BIN)/python benchmarks/bench.py
@@ -43,7 +53,7 @@ lowest:  ## the tests with the oldest supported dependencies, in an environment 
 	.venv-lowest/bin/python -m pytest $(PYTEST_ARGS)
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-lowest build dist sosie-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest build dist site sosie-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: an environment is made once, and again when the dependencies change.
@@ -58,4 +68,8 @@ $(VENV)/.runtime: pyproject.toml | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[test,dev]'
+	@touch $@ $(VENV)/.runtime
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[docs]'
 	@touch $@ $(VENV)/.runtime
