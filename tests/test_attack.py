@@ -92,6 +92,16 @@ class Renamed(Copy):
         return self.data.rename({"x0": "y0"})
 
 
+class Wider(Copy):
+    def release(self, r: int) -> Any:
+        return self.data.with_columns(more=pl.lit(1))
+
+
+class Nothing(Copy):
+    def release(self, r: int) -> Any:
+        return None
+
+
 QUICK = {"releases": 6, "candidates": 20}
 
 
@@ -283,7 +293,9 @@ def test_existing_releases(frame, avatarizer):
         (None, {"estimator": "magic"}, "unknown estimator 'magic'"),
         (None, {"estimator": "geometry", "scenario": "v2"}, "for scenario v1"),
         (Shorter(), {}, "149 rows, the originals 150"),
-        (Renamed(), {}, "lacks column 'x0'"),
+        (Renamed(), {}, "release 6: the second table lacks column 'x0'"),
+        (Wider(), {}, "release 6: the second table has column 'more'"),
+        (Nothing(), {}, "release 6: expected a pandas, polars or pyarrow table"),
         (object(), {}, r"fit\(data\) and release\(r\)"),
         (Releases([]), {}, "there are 0 releases"),
     ],
@@ -318,6 +330,24 @@ def test_avatars_all_equal_give_a_rate_or_a_reason():
         assert found.rate is not None or found.reason
         assert found.rate is None or found.rate < 60
     json.dumps(report.to_dict(), allow_nan=False)
+
+
+def test_covariances_of_rank_0_are_told(frame):
+    (found,) = attack(frame, Copy(), estimator="published", **QUICK).results
+    assert found.rate == 100
+    assert "150 of 150 people are all equal: their covariance has rank 0" in found.reason
+
+
+def test_people_with_the_same_row_are_told(frame):
+    twins = pl.concat([frame, frame[:3], frame[:1]])
+    report = attack(twins, Noise(0.1), estimator="nearest-mean", **QUICK)
+    assert report.notes == ("7 people have the same row as another: nobody can tell them apart",)
+
+
+def test_who_averages_over_noise_needs_some(frame, avatarizer):
+    (found,) = attack(frame, avatarizer, estimator="bayes", **QUICK).results
+    assert found.rate is None
+    assert "these avatars have none" in found.reason
 
 
 def test_missing_everywhere(people):

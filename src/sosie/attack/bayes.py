@@ -73,6 +73,7 @@ class Bayes:
         scores = np.empty(len(aims))
         present = ~np.isnan(self.analytic.sighting.values[aims])
         masks, group = np.unique(present, axis=0, return_inverse=True)
+        group = group.ravel()  # NumPy 2.0 gives it two dimensions
         law = self.analytic.law
         step = max(CELLS // (len(law.chance) * (self._codes.shape[1] + 4 * law.k)), 1)
         for i, mask in enumerate(masks):

@@ -148,8 +148,7 @@ class Published:
     def fit(self, cloud: Cloud, points: Floats) -> Scorer:
         """Model each person by their own mean and covariance."""
         values, vectors = cloud.spectrum
-        largest = values[:, -1]
-        atoms = largest <= 1e-18 * (1 + np.square(cloud.means).max(axis=1))
+        largest, atoms = values[:, -1], cloud.equal
         kept = (values > DROPPED * largest[:, None]) & ~atoms[:, None]
         safe = np.where(kept, values, 1.0)
         roots = vectors * np.where(kept, 1 / np.sqrt(safe), 0.0)[:, None, :]

@@ -276,6 +276,7 @@ class Analytic:
         """Targets with the same numbers present."""
         present = ~np.isnan(self.sighting.values[targets.ravel()])
         masks, group = np.unique(present, axis=0, return_inverse=True)
+        group = group.ravel()  # NumPy 2.0 gives it two dimensions
         for i, mask in enumerate(masks):
             yield mask, group == i if targets.ndim > 1 else np.flatnonzero(group == i)
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal
 
+import numpy as np
+
 from sosie.attack.decisions import Decision
 from sosie.attack.moments import Progress
 from sosie.attack.profile import hidden_rate_complement, partial, related
@@ -19,7 +21,7 @@ from sosie.attack.unaided import UNAIDED, Unaided, unaided
 from sosie.avatars import Avatarizer
 from sosie.errors import InputError
 from sosie.parallel import one_blas_thread
-from sosie.table import Roles
+from sosie.table import Numbers, Roles, Table
 
 __all__ = ["CURVE", "PUBLISHED_COMPONENTS", "attack", "curve_of"]
 
@@ -34,6 +36,9 @@ PUBLISHED_COMPONENTS = 12
 
 MOST_TARGETS = 10_000
 """Of more targets than this, so many are drawn at random: the interval is narrow enough."""
+
+MIXER = 0x9E3779B97F4A7C15
+"""An odd number whose product spreads the bits of a row's key."""
 
 AIDED = ("published", "pooled", "nearest-mean", "diagonal")
 """Estimators from releases."""
@@ -203,7 +208,9 @@ def attack(
     source = source_of(data, generator, roles)
     rows = len(source.originals)
     if candidates > rows:
-        raise InputError(f"{candidates} candidates are more than the {rows} people of the table")
+        raise InputError(
+            f"{candidates} candidates are more than the {rows} people of the table; ask for fewer"
+        )
     laboratory = _Laboratory(
         source=source,
         law=_law_of(source, law),
@@ -268,6 +275,25 @@ def _law_of(source: Source, law: Avatarizer | None) -> Avatarizer | None:
     return source.avatarizer if isinstance(source, AvatarSource) else None
 
 
+def _because(result: AttackResult, reason: str) -> AttackResult:
+    """The same result with one more thing to know about its rate."""
+    return replace(result, reason="; ".join(filter(None, (result.reason, reason))))
+
+
+def _twins(table: Table) -> int:
+    """People whose encoded row another one has too."""
+    key = np.zeros(len(table), dtype=np.uint64)
+    for column in table.columns:
+        if isinstance(column, Numbers):
+            cells = (column.values + 0.0).view(np.uint64)  # -0.0 is 0.0
+        else:
+            cells = column.codes.astype(np.uint64)
+        key = (key ^ cells) * np.uint64(MIXER)
+        key ^= key >> np.uint64(29)
+    _, counts = np.unique(key, return_counts=True)
+    return int(counts[counts > 1].sum())
+
+
 def _bounds(results: Sequence[AttackResult]) -> Iterator[str]:
     """What deserves a look where the latent space has more components than were tried."""
     kept = sorted({r.most_components for r in results if r.most_components is not None})
@@ -298,7 +324,7 @@ class _Laboratory:
             reason = (
                 "rows are no closer to their own person than to anyone: not aligned, or unrelated"
             )
-            results = [r if r.reason else replace(r, reason=reason) for r in results]
+            results = [r if r.rate is None else _because(r, reason) for r in results]
         return AttackReport(
             rows=len(own),
             parameters=self.source.parameters,
@@ -315,6 +341,8 @@ class _Laboratory:
         people, attacked = len(self.source.originals), self.setup.targets
         if attacked is not None and attacked < people:
             yield f"{attacked} of {people} targets were attacked, drawn at random"
+        if twins := _twins(self.source.originals):
+            yield f"{twins} people have the same row as another: nobody can tell them apart"
         roles = self.source.originals.roles
         if roles.keep:
             yield "columns kept as they are can link rows to people; they are not attacked here"
@@ -422,6 +450,9 @@ class _Laboratory:
                 yield _Found(AttackResult.none("v1", name, reason, decision="likelihood-all"))
             return
         runs = [self._unaided_once(self.law, repeat) for repeat in range(order.repeats)]
+        if not order.everything and "bayes" in order.unaided and "bayes" not in runs[0]:
+            reason = "bayes averages over the smoothing noise, and these avatars have none"
+            yield _Found(AttackResult.none("v1", "bayes", reason, decision="likelihood-all"))
         for name in runs[0]:
             first = runs[0][name]
             decision = first.best()

@@ -18,7 +18,7 @@ import numpy as np
 from sosie.attack.sources import Source
 from sosie.attack.store import Store
 from sosie.famd import FAMD, CrossProduct, Layout
-from sosie.frames import Floats, Ints
+from sosie.frames import Floats, Ints, Mask
 from sosie.parallel import each_part, one_blas_thread
 from sosie.randomness import blocks
 from sosie.table import Table
@@ -210,6 +210,12 @@ class Cloud:
     def spectrum(self) -> tuple[Floats, Floats]:
         """Eigenvalues ``(n, d)``, rising, and eigenvectors ``(n, d, d)`` of the covariances."""
         return self._once("spectrum", lambda: eigh(self.covariances))
+
+    @property
+    def equal(self) -> Mask:
+        """(n,) bool, people whose avatars are all equal: a covariance of rank 0."""
+        spread = np.trace(self.covariances, axis1=1, axis2=2)
+        return np.asarray(spread <= 1e-18 * (1 + np.square(self.means).max(axis=1)))
 
     def first(self, components: int) -> Cloud:
         """The same with fewer components."""

@@ -187,9 +187,13 @@ class OtherSource:
         Raises
         ------
         InputError
-            Another number of rows, or other columns than the originals.
+            Another number of rows, other columns than the originals, or no table at all.
         """
-        table = self._originals.like(self.generator.release(release))
+        made = self.generator.release(release)
+        try:
+            table = self._originals.like(made)
+        except InputError as error:
+            raise InputError(f"release {release}: {error}") from error
         if len(table) != len(self._originals):
             raise InputError(
                 f"release {release} has {len(table)} rows, the originals {len(self._originals)}: "

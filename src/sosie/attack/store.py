@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.atomic import OWNER_FILE, atomic
+from sosie.errors import InputError
 from sosie.table import Column, Numbers, Table
 
 __all__ = ["Store"]
@@ -67,7 +68,12 @@ class Store:
         """Write under a name; with `soon`, only where the last save is a while ago."""
         if soon and time.monotonic() - self._saved < self.pause:
             return
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"{self.folder}: no folder can be made here ({error.strerror})"
+            ) from error
         atomic(self._path(name), lambda file: np.savez(file, **arrays), OWNER_FILE)
         self._saved = time.monotonic()
 

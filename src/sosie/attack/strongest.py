@@ -54,7 +54,20 @@ class Attacker:
             candidates=arena.people if everyone else candidates,
             shrinkage=self.estimator.shrinkage,
             most_components=arena.cloud.components if arena.cloud.bounded else None,
+            reason=self._reason(arena),
             **more,
+        )
+
+    def _reason(self, arena: Arena) -> str | None:
+        """What to know about a rate that rests on covariances of rank 0."""
+        if not isinstance(self.estimator, Published):
+            return None
+        equal = int(arena.cloud.first(self.components).equal.sum())
+        if not equal:
+            return None
+        return (
+            f"the avatars of {equal} of {arena.people} people are all equal: their covariance has"
+            " rank 0, and only that very point is theirs"
         )
 
 

@@ -148,6 +148,7 @@ def attack(
             **options,
         )
     told = found.to_dict()
+    terminal.notes(found.notes)
     terminal.told(told, lambda: terminal.attack_table(told, lang), json_, html)
 
 
