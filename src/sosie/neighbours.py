@@ -218,7 +218,7 @@ class NeighbourIndex:
                 distances[part], rows[part] = near.distances[:, 1:], near.rows[:, 1:]
                 return
             sizes, first = self._size[part], self._starts[part.start]
-            points = self._as_points(near)
+            points = self.as_points(near)
             asking, position = np.repeat(np.arange(len(own)), sizes), _counted(sizes)
             for start in range(0, len(asking), CHUNK):
                 some = slice(start, start + CHUNK)
@@ -235,18 +235,20 @@ class NeighbourIndex:
         if self._plain:
             return Neighbours(near.distances, self.order[near.rows])
         none = np.zeros(len(queries), dtype=np.int64)
-        distances, places = spread(self._as_points(near), none, k, asks=False)
+        distances, places = spread(self.as_points(near), none, k, asks=False)
         return Neighbours(distances, self.order[places])
 
-    def own_points(self, k: int) -> Points:
-        """Each distinct point with itself first and its k nearest others, ``(g, k + 1)``."""
+    def own_points(self, k: int) -> Neighbours:
+        """Each distinct point with itself first and its k nearest others, ``(g, k + 1)``.
+
+        Rows are distinct points here; there are fewer where the index has fewer.
+        """
         own = np.arange(len(self._distinct))
-        near = _self_first(self._near(self._distinct, k + 1, self.threads), own)
-        return self._as_points(near, k + 1)
+        return _self_first(self._near(self._distinct, k + 1, self.threads), own)
 
     def nearest_points(self, queries: Floats, k: int) -> Points:
         """The k nearest distinct points of each query, ``(m, k)``."""
-        return self._as_points(self._near(queries, k, self.threads), k)
+        return self.as_points(self._near(queries, k, self.threads), k)
 
     @property
     def distinct(self) -> Floats:
@@ -258,7 +260,7 @@ class NeighbourIndex:
         """(g,) int64, the place of the first row at each distinct point."""
         return self._starts
 
-    def _as_points(self, near: Neighbours, k: int | None = None) -> Points:
+    def as_points(self, near: Neighbours, k: int | None = None) -> Points:
         """Points of this index by their rows; with k, as many, the rest infinitely far."""
         lacking = ((0, 0), (0, 0 if k is None else k - near.rows.shape[1]))
         return Points(

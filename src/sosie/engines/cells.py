@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sosie.famd import FAMD, CrossProduct, Layout, Outline
 from sosie.frames import Floats, Ints
 from sosie.mixture import Mixture, Prepared, Single, Voted, mixed
-from sosie.neighbours import NeighbourIndex, Points, along_curve, others_at
+from sosie.neighbours import NeighbourIndex, Neighbours, Points, along_curve, others_at
 from sosie.table import Column, Levels, Numbers, Roles, Table
 
 __all__ = [
@@ -65,7 +65,7 @@ class Cell:
 
     Attributes
     ----------
-    points : (m, d) float64.
+    points : (m, d) float64; let go when the cell has been searched.
     order : (m,) int64, numbers of the rows in the whole table.
     codes : what is voted on, one (m,) array a group that has any.
     values : what is averaged, one (m,) array a number.
@@ -89,11 +89,18 @@ class Search:
     Attributes
     ----------
     index : of the cell's rows, numbered as in the whole table.
-    own : of each distinct point, itself and its k nearest others here.
+    first : the number of its first place.
+    own : of each distinct point of the index, itself and its k nearest others here.
     """
 
     index: NeighbourIndex
-    own: Points
+    first: int
+    own: Neighbours
+
+    def points(self, k: int) -> Points:
+        """What the cell found in itself, ``(g, k + 1)``, by places in the whole table."""
+        found = self.index.as_points(self.own, k + 1)
+        return replace(found, start=found.start + self.first)
 
 
 @dataclass(frozen=True)
@@ -152,21 +159,19 @@ def outline_of(cell: Cell) -> Floats:
 def search(cell: Cell, first: int, k: int) -> Search:
     """Search a cell in itself; `first` is the number of its first place."""
     index = NeighbourIndex.placed_along(cell.points, cell.order, threads=1)
-    own = index.own_points(k) if len(cell) else _no_points(k)
-    return Search(index, replace(own, start=own.start + first))
+    own = index.own_points(k)
+    return Search(index, first, Neighbours(own.distances, own.rows.astype(np.int32)))
 
 
-def _no_points(k: int) -> Points:
-    none = np.empty((0, k + 1), dtype=np.int64)
-    return Points(none.astype(np.float64), none, none, none)
-
-
-def asks(found: Search, outlines: Sequence[Floats], me: int) -> dict[int, Ints]:
-    """Which distinct points may have a nearer neighbour in which other cell."""
-    points, farthest = found.index.distinct, found.own.distances[:, -1]
-    asked: dict[int, Ints] = {}
+def asks(
+    found: Search, outlines: Sequence[Floats], me: int, k: int
+) -> dict[int, tuple[Ints, Floats]]:
+    """Which distinct points may have a nearer neighbour in which other cell, and where they are."""
+    points, distances = found.index.distinct, found.own.distances
+    farthest = distances[:, -1] if distances.shape[1] > k else np.full(len(points), np.inf)
+    asked: dict[int, tuple[Ints, Floats]] = {}
     for other, boxes in enumerate(outlines):
-        if other == me or not len(boxes) or not len(points):
+        if other == me:
             continue
         within = np.zeros(len(points), dtype=bool)
         for low, high in boxes:
@@ -174,22 +179,26 @@ def asks(found: Search, outlines: Sequence[Floats], me: int) -> dict[int, Ints]:
             # A little more than the distance: what is equally near must be seen too.
             within |= np.square(away).sum(axis=1) <= np.square(farthest) * (1 + 1e-9)
         if within.any():
-            asked[other] = np.flatnonzero(within)
+            rows = np.flatnonzero(within)
+            asked[other] = rows, points[rows]
     return asked
 
 
-def answers(asked: Floats, k: int, other: Search, first: int) -> Points:
-    """The nearest points of another cell, which begins at place `first`."""
+def answers(asked: Floats, k: int, other: Search) -> Points:
+    """The nearest points of another cell."""
     found = other.index.nearest_points(asked, k + 1)
-    return replace(found, start=found.start + first)
+    return replace(found, start=found.start + other.first)
 
 
 def settled(
-    found: Search, asked: Mapping[int, Ints], answered: Mapping[int, Points], first: int, k: int
+    found: Search,
+    asked: Mapping[int, tuple[Ints, Floats]],
+    answered: Mapping[int, Points],
+    k: int,
 ) -> tuple[Single, Ints]:
     """Each row's k nearest others in the whole table: distances and places, ``(m, k)``."""
-    own = found.own.take(np.arange(len(found.own)))  # what came from elsewhere is not changed
-    for other, rows in asked.items():
+    own = found.points(k)
+    for other, (rows, _) in asked.items():
         best = own.take(rows).merge(answered[other])
         for part, better in (
             (own.distances, best.distances),
@@ -198,7 +207,7 @@ def settled(
             (own.size, best.size),
         ):
             part[rows] = better
-    distances, places = others_at(_self_first(own, found.index.starts + first), k)
+    distances, places = others_at(_self_first(own, found.index.starts + found.first), k)
     return distances.astype(np.float32), places
 
 

@@ -19,10 +19,10 @@ from sosie.engines import cells
 from sosie.engines.cells import Cell, Group, Search
 from sosie.errors import InputError, SosieWarning, quoted
 from sosie.famd import FAMD, CrossProduct, Layout
-from sosie.frames import Ints
+from sosie.frames import Floats, Ints
 from sosie.generation import gather, gathered_into
 from sosie.mixture import Mixture, NoiseSums, Prepared, noise_root, prepared
-from sosie.neighbours import curve
+from sosie.neighbours import Points, curve
 from sosie.randomness import BLOCK, Purpose, generator
 from sosie.release import Release, written
 from sosie.space import MEMORY
@@ -35,6 +35,9 @@ __all__ = ["Fitted", "fit", "is_dask"]
 
 SAMPLED = 1_000
 """Places looked at in each part to set the walls between cells."""
+
+CELL = 1 << 17
+"""Rows of a cell: what is done to one takes some 200 MB."""
 
 TOGETHER = 8
 """Sums that are merged at a time, as a tree."""
@@ -120,8 +123,8 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
 
     Parameters
     ----------
-    cells_wanted : how many cells to make; by default as many as there are partitions. No
-        result depends on it.
+    cells_wanted : how many cells to make; by default as many as there are partitions, and so
+        many that none has more than about 131,072 rows. No result depends on it.
 
     Raises
     ------
@@ -171,20 +174,20 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
     )
     del rows, tables
     width = famd.components
-    wanted = cells_wanted or parts
+    wanted = cells_wanted or max(parts, -(-total // CELL))
     shifted = _moved(located, wanted)
     shape = (sum(g.prepared.voted is not None for g in groups), width)
-    found = persist(*(delayed(_cell)(part, shape, list(roles.keep)) for part in shifted))
+    found = list(persist(*(delayed(_cell)(part, shape, list(roles.keep)) for part in shifted)))
     del located, shifted
     sizes = compute(*(delayed(len)(cell) for cell in found))
-    found = tuple(cell for cell, size in zip(found, sizes, strict=True) if size)
+    found = [cell for cell, size in zip(found, sizes, strict=True) if size]
+    keeping = persist(*(delayed(_kept_of)(cell) for cell in found))
     firsts = np.cumsum([0, *(size for size in sizes if size)])
     mixtures = _mixtures(found, firsts, groups, settings)
     root = None
     if settings.method == "smoothed" and any(g.prepared.scored is not None for g in groups):
         noise = [delayed(NoiseSums.of)(mixture) for mixture in mixtures]
         root = noise_root(compute(_merged(noise))[0])
-    keeping = persist(*(delayed(_kept_of)(cell) for cell in found))
     left_out = {*roles.drop}
     return Fitted(
         roles,
@@ -444,34 +447,35 @@ def _cell(part: Any, shape: tuple[int, int], keep: Sequence[Hashable]) -> Cell:
 
 
 def _mixtures(
-    found: Sequence[Any], firsts: Ints, groups: Sequence[Group], settings: Settings
+    found: list[Any], firsts: Ints, groups: Sequence[Group], settings: Settings
 ) -> list[Any]:
+    """One of each cell; `found` is emptied, so that the cluster can let the cells go."""
     k, count = settings.k, len(found)
     outlines = compute(*(delayed(cells.outline_of)(cell) for cell in found))
     searches = persist(
         *(delayed(cells.search)(cell, int(firsts[i]), k) for i, cell in enumerate(found))
     )
+    rows = persist(*(delayed(_without_points)(cell) for cell in found))
+    found.clear()
     asked = persist(
-        *(delayed(cells.asks)(search, outlines, i) for i, search in enumerate(searches))
+        *(delayed(cells.asks)(search, outlines, i, k) for i, search in enumerate(searches))
     )
     pairs = compute(*(delayed(sorted)(some) for some in asked))
     settled = []
     for i, others in enumerate(pairs):
-        answered = {
-            j: delayed(_answered)(searches[i], asked[i], j, k, searches[j], int(firsts[j]))
-            for j in others
-        }
-        settled.append(delayed(cells.settled)(searches[i], asked[i], answered, int(firsts[i]), k))
+        answered = {j: delayed(_answered)(asked[i], j, k, searches[j]) for j in others}
+        settled.append(delayed(cells.settled)(searches[i], asked[i], answered, k))
     near = persist(*settled)
+    del searches, asked, settled
     walls = firsts[:-1]
     wants = persist(*(delayed(_wanted)(near[i], walls, i) for i in range(count)))
     pairs = compute(*(delayed(sorted)(some) for some in wants))
     made = []
     for i, others in enumerate(pairs):
-        halos = [delayed(_halo)(found[j], wants[i], j, int(firsts[j])) for j in others]
+        halos = [delayed(_halo)(rows[j], wants[i], j, int(firsts[j])) for j in others]
         made.append(
             delayed(_mixed)(
-                found[i],
+                rows[i],
                 near[i],
                 halos,
                 groups,
@@ -484,9 +488,13 @@ def _mixtures(
 
 
 def _answered(
-    search: Search, asked: Mapping[int, Ints], other: int, k: int, there: Search, first: int
-) -> Any:
-    return cells.answers(search.index.distinct[asked[other]], k, there, first)
+    asked: Mapping[int, tuple[Ints, Floats]], other: int, k: int, there: Search
+) -> Points:
+    return cells.answers(asked[other][1], k, there)
+
+
+def _without_points(cell: Cell) -> Cell:
+    return replace(cell, points=cell.points[:0])
 
 
 def _wanted(near: tuple[Any, Ints], walls: Ints, me: int) -> dict[int, Ints]:
