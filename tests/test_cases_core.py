@@ -578,9 +578,9 @@ DTYPES: dict[str, Any] = {
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> pl.DataFrame:
+def tables(draw: st.DrawFn, least: int = 1, most: int = 60) -> pl.DataFrame:
     """Small tables of any types, with twins, constants and missing values."""
-    rows = draw(st.integers(1, 60))
+    rows = draw(st.integers(least, most))
     names = draw(st.lists(LABELS.filter(bool), min_size=1, max_size=4, unique=True))
     twins = draw(st.lists(st.integers(0, rows - 1), min_size=rows, max_size=rows) | st.none())
     columns = {}

@@ -130,6 +130,17 @@ def test_what_is_needed_is_said(comparison: Comparison) -> None:
     assert inference(constant, constant, holdout=constant).reason == reason
 
 
+def test_the_largest_numbers_are_no_more_than_numbers() -> None:
+    """Copies of people give all away, strangers nothing, and missing is like missing alone."""
+    huge = [1.7e308, -1.7e308, None, 1.0, 5e307] * 12
+    one = pl.DataFrame({"x": huge, "y": [float(i) for i in range(60)]})
+    aside = one.with_columns(x=pl.lit(-1.0))
+    found = inference(one, one, holdout=aside, secrets=["x"], tolerance=0.0)
+    assert (found.detail["attack"], found.control) == (100, 0)
+    wide = inference(one, one, holdout=aside, secrets=["x"], tolerance=1.0)
+    assert wide.detail["attack"] == 100
+
+
 def test_columns_are_checked(comparison: Comparison) -> None:
     with pytest.raises(InputError, match="no column 'agee'"):
         inference(comparison, secrets=["agee"])

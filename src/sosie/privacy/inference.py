@@ -26,6 +26,8 @@ INFERENCE = Definition("inference", "%", "lower", "inference")
 
 DEFINITIONS = (INFERENCE,)
 
+LARGEST = float(np.finfo(np.float64).max)
+
 EVERYONE = slice(None)
 
 HALVES = slice(None, None, 2), slice(1, None, 2)
@@ -232,8 +234,11 @@ class _Secrets:
         """
         wanted, held = _ranked(self.column), _ranked(guess)
         ladder = np.unique(held)
-        low = np.searchsorted(ladder, wanted - self.margin, side="left")
-        high = np.searchsorted(ladder, wanted + self.margin, side="right")
+        with np.errstate(over="ignore"):  # what is missing is within reach of nothing else
+            least = np.maximum(wanted - self.margin, -LARGEST)
+            most = np.where(np.isinf(wanted), wanted, np.minimum(wanted + self.margin, LARGEST))
+        low = np.searchsorted(ladder, least, side="left")
+        high = np.searchsorted(ladder, most, side="right")
         # Rows sorted by group, then by value: those within reach are next to each other.
         step = len(ladder) + 1
         rows = np.sort(groups * step + np.searchsorted(ladder, held))
@@ -255,9 +260,10 @@ def _margin(column: Column, tolerance: float) -> float:
         raise InputError(f"tolerance must be at least 0, got {tolerance}")
     if not isinstance(column, Numbers):
         return 0.0
-    low, high = np.nanpercentile(column.values, [5, 95])
+    shrunk = 8.0 if np.nanmax(np.abs(column.values)) > LARGEST / 8 else 1.0  # differences fit
+    low, high = np.nanpercentile(column.values / shrunk, [5, 95])
     # A value on the edge counts whatever the rounding.
-    return float(tolerance * (high - low) * (1 + 1e-12))
+    return min(tolerance * float(high - low) * (1 + 1e-12) * shrunk, LARGEST)
 
 
 def _varies(column: Column) -> bool:
