@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -21,10 +22,16 @@ from sosie.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Dialect", "File", "check_apart", "check_format", "read", "write"]
+__all__ = ["Dialect", "File", "check_apart", "check_format", "check_room", "read", "write"]
 
 CSV = (".csv", ".txt", ".tsv", ".tab")
 PARQUET = (".parquet", ".pq")
+
+READING = 3
+"""Bytes of memory that reading takes for each byte of a CSV, at least."""
+
+NARROWEST = 1
+"""Bytes of a cell of a table, at least."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,8 @@ def read(path: Path, separator: str | None = None) -> File:
     InputError
         The file can't be read: the message names it, and the line where there is one.
     """
+    with suppress(OSError, ValueError):  # told below
+        check_room(path.stat().st_size * READING, str(path))
     raw = _bytes(path)
     hashed = sha256(raw).hexdigest()
     try:
@@ -85,6 +94,7 @@ def _parquet(raw: bytes) -> pl.DataFrame:
     import polars as pl
 
     try:
+        check_room(_unpacked(raw), "as a table, it")
         frame = pl.read_parquet(io.BytesIO(raw))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         first = str(error).strip().split("\n")[0]
@@ -92,6 +102,34 @@ def _parquet(raw: bytes) -> pl.DataFrame:
     if not frame.width or not len(frame):
         raise InputError(f"there are no {'rows' if frame.width else 'columns'} in it")
     return frame
+
+
+def _unpacked(raw: bytes) -> int:
+    """Bytes that a Parquet file takes at least once it is read: few may stand for many."""
+    import polars as pl
+
+    lazy = pl.scan_parquet(io.BytesIO(raw))
+    rows = int(lazy.select(pl.len()).collect().item())
+    return rows * len(lazy.collect_schema()) * NARROWEST
+
+
+def check_room(needed: float, what: str) -> None:
+    """Raise InputError where something needs more memory than is free, before it is begun.
+
+    Parameters
+    ----------
+    needed : bytes, a low estimate.
+    what : as the message names it.
+    """
+    from sosie.budget import available
+
+    free = available()
+    if free is not None and needed > free:
+        raise InputError(
+            f"{what} needs at least {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB is"
+            " free: take fewer rows or columns, or more memory; for avatars alone, save it as"
+            " Parquet and use sosie avatarize --memory"
+        )
 
 
 def write(

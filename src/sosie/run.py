@@ -19,13 +19,15 @@ from sosie.atomic import OWNER_FILE, OWNER_FOLDER, atomic, settle, staged
 from sosie.avatars import Avatarizer
 from sosie.comparison import Comparison
 from sosie.errors import InputError
-from sosie.io import File, check_apart, check_format, read, write
+from sosie.io import File, check_apart, check_format, check_room, read, write
 from sosie.keeping import what_if_kept
-from sosie.large import opened, save
+from sosie.large import Opened, opened, save
 from sosie.metrics import measured
 from sosie.privacy.singling_out import column_direct_match_protection
 from sosie.report import build, read_folder
 from sosie.results import Audit, Metric, json_name
+from sosie.scan import Scan
+from sosie.space import MEMORY
 from sosie.structure import contributions, links, space
 from sosie.summaries import distributions, projection
 from sosie.table import Roles, Table
@@ -34,15 +36,20 @@ if TYPE_CHECKING:
     import polars as pl
 
     from sosie.context import Context
+    from sosie.release import Release
 
 __all__ = ["Run", "as_json", "run"]
 
 FEWEST_SHOWN = 5
 """What fewer originals share is never shown, however small k is."""
 
+CELL = 100
+"""Bytes of memory that a run takes for each cell of a table, at least."""
+
 MOST_ASIDE = 0.5
 
 PRIVATE = "private"
+ALIGNED = f"{PRIVATE}/aligned.parquet"
 OURS = ("avatars.csv", "avatars.parquet", "audit.json", "attack.json", "run.json", "report.html")
 """The files of a run's folder, beside the private ones."""
 
@@ -97,6 +104,7 @@ def run(
     holdout_share: float = 0.0,
     context: Context | None = None,
     releases: int | None = 0,
+    memory: int | None = None,
     language: str = "en",
     progress: Progress = lambda _: None,
 ) -> Run:
@@ -104,7 +112,7 @@ def run(
 
     Parameters
     ----------
-    data : CSV or Parquet file of people.
+    data : CSV or Parquet file of people, or a folder of Parquet files.
     out : folder to write; what it held before stays until all is made.
     avatarizer : not yet fitted.
     separator : of a CSV; None finds it.
@@ -113,6 +121,7 @@ def run(
     context : who receives the avatars: sets the targets and fills the report.
     releases : attack the avatars too, with so many further releases in the attacker's
         hands; None for 5, or fewer attackers on a large table; 0 for no attack.
+    memory : see `avatarize_file`.
     language : of the report, ``en`` or ``fr``.
     progress : called with the name of each step.
 
@@ -126,19 +135,35 @@ def run(
     _check_aside(data, holdout)
     with staged(out, OURS) as stage:
         progress("read")
-        source = read(data, separator)
+        source = opened(
+            data,
+            avatarizer.settings,
+            scratch=stage,
+            separator=separator,
+            memory=memory,
+            compared=True,
+        )
         people, aside = source.frame, None if holdout is None else read(holdout, separator).frame
         if holdout_share:
+            if isinstance(people, Scan):
+                raise InputError(
+                    "a table larger than memory can't be parted here; write the people set aside"
+                    " to a file of their own (--holdout)"
+                )
             people, aside = set_aside(people, holdout_share, aside)
-        table = Table.of(people, avatarizer.roles)
+        if source.space is MEMORY:
+            check_room(len(people) * people.width * CELL, f"a run on {data}")
+        table = Table.of(people, avatarizer.roles, source.space)
         progress("fit")
         avatarizer.fit(table)
         progress("draw")
         name = "avatars.parquet" if source.dialect is None else "avatars.csv"
-        write(avatarizer.release(), stage / name, source.dialect)
-        made = avatarizer.release(shuffle=False)
-        _write_private(stage / PRIVATE, made, avatarizer.secret_seed)
-        if holdout_share and aside is not None:
+        published, linked = avatarizer.both()
+        save(published, stage / name, source.dialect)
+        _write_private(stage / PRIVATE, linked, avatarizer.secret_seed)
+        made: object = linked.frame() if source.space is MEMORY else Scan.of(stage / ALIGNED)
+        del published, linked
+        if holdout_share and aside is not None and not isinstance(people, Scan):
             write(people, stage / PRIVATE / "people.parquet", mode=OWNER_FILE)
             write(aside, stage / PRIVATE / "holdout.parquet", mode=OWNER_FILE)
         progress("audit")
@@ -150,6 +175,7 @@ def run(
             roles=audited(avatarizer.roles),
             components=avatarizer.settings.components,
             threads=avatarizer.threads,
+            space=source.space,
         )
         found = measured(compared, k=avatarizer.settings.k, context=context)
         write_json(stage / "audit.json", found.to_dict())
@@ -270,15 +296,10 @@ def avatarize_file(
             check_format(path)
     progress("read")
     source = opened(
-        data,
-        avatarizer.roles,
-        avatarizer.settings,
-        scratch=out.parent,
-        separator=separator,
-        memory=memory,
+        data, avatarizer.settings, scratch=out.parent, separator=separator, memory=memory
     )
     progress("fit")
-    avatarizer.fit(source.table)
+    avatarizer.fit(Table.of(source.frame, avatarizer.roles, source.space))
     progress("draw")
     published, linked = avatarizer.both()
     if aligned is not None:
@@ -365,7 +386,7 @@ def audited(roles: Roles) -> Roles:
 
 def described(
     data: Path,
-    source: File,
+    source: File | Opened,
     compared: Comparison,
     *,
     least: int,
@@ -469,9 +490,9 @@ def write_text(path: Path, text: str, mode: int | None = None) -> None:
     atomic(path, lambda file: file.write(text.encode()), mode)
 
 
-def _write_private(folder: Path, aligned: pl.DataFrame, seed: int) -> None:
+def _write_private(folder: Path, aligned: Release, seed: int) -> None:
     folder.mkdir(mode=OWNER_FOLDER)
-    write(aligned, folder / "aligned.parquet", mode=OWNER_FILE)
+    save(aligned, folder / "aligned.parquet", mode=OWNER_FILE)
     write_text(folder / "seed.txt", f"{seed}\n", OWNER_FILE)
     write_text(folder / "README.txt", ABOUT_PRIVATE, OWNER_FILE)
 
