@@ -24,7 +24,7 @@ lint: $(VENV)/.dev  ## style and likely bugs
 	$(BIN)/ruff format --check .
 
 format: $(VENV)/.dev  ## rewrite the code in the project's layout
-	$(BIN)/ruff check --fix .
+	$(BIN)/ruff check --fix --exit-zero --quiet .
 	$(BIN)/ruff format .
 
 types: $(VENV)/.dev  ## static types, strict
