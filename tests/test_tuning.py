@@ -274,7 +274,22 @@ def test_a_finished_sweep_is_not_done_again(people: pl.DataFrame, tmp_path: Path
 def test_the_seed_is_written_nowhere(people: pl.DataFrame, tmp_path: Path) -> None:
     tune(people, ks=(3,), methods=("smoothed",), seed=SEED, folder=tmp_path)
     assert str(SEED) not in (tmp_path / FILE).read_text()
-    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["private", FILE]
+
+
+def test_the_digest_says_nothing_without_its_key(people: pl.DataFrame, tmp_path: Path) -> None:
+    """Otherwise whoever knows all people but one could try who that one is."""
+    options: dict[str, Any] = {"ks": (3,), "methods": ("smoothed",), "seed": SEED}
+    told = [tune(people, **options, folder=tmp_path / name) for name in "ab"]
+    assert measures(told[0].trials) == measures(told[1].trials)
+    assert told[0].digest != told[1].digest
+    key = tmp_path / "a" / "private" / "sweep.key"
+    assert key.read_text() not in (tmp_path / "a" / FILE).read_text()
+    assert key.stat().st_mode & 0o077 == 0
+    assert key.parent.stat().st_mode & 0o077 == 0
+    key.unlink()
+    with pytest.raises(InputError, match="key in private/"):
+        tune(people, **options, folder=tmp_path / "a")
 
 
 def test_another_sweep_is_not_mixed_in(people: pl.DataFrame, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,6 +50,9 @@ CELL = 100
 MOST_ASIDE = 0.5
 
 PRIVATE = "private"
+SWEEP_KEY = "sweep.key"
+"""Of the digest in ``tune.json``, in the private folder beside it."""
+
 ALIGNED = f"{PRIVATE}/aligned.parquet"
 OURS = ("avatars.csv", "avatars.parquet", "audit.json", "attack.json", "run.json", "report.html")
 """The files of a run's folder, beside the private ones."""
@@ -190,6 +194,7 @@ def run(
         settings = avatarizer.settings
         key = secrets.token_hex(32)
         _write_source(stage / PRIVATE, source.sha256, key)
+        _keep(out / PRIVATE / SWEEP_KEY, stage / PRIVATE / SWEEP_KEY)
         about = described(
             data,
             source,
@@ -495,6 +500,13 @@ def _write_private(folder: Path, aligned: Release, seed: int) -> None:
     save(aligned, folder / "aligned.parquet", mode=OWNER_FILE)
     write_text(folder / "seed.txt", f"{seed}\n", OWNER_FILE)
     write_text(folder / "README.txt", ABOUT_PRIVATE, OWNER_FILE)
+
+
+def _keep(before: Path, after: Path) -> None:
+    """Take the key of a sweep over into new results: the sweep is of the same table."""
+    with suppress(FileNotFoundError):
+        content = before.read_bytes()
+        atomic(after, lambda file: file.write(content), OWNER_FILE)
 
 
 def _write_source(folder: Path, sha256: str, key: str) -> None:

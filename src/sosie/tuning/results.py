@@ -162,7 +162,7 @@ class Tuning:
     decode : how categories were chosen.
     trials : the settings measured so far, in order.
     wanted : how many settings were asked for.
-    digest : of the data and the options: a sweep is resumed on the same only.
+    digest : of the data and the options, under a secret key: a sweep is resumed on the same only.
 
     Examples
     --------

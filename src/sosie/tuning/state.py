@@ -1,32 +1,56 @@
 """A sweep that was interrupted goes on where it stopped.
 
 ``tune.json`` is written after each setting, whole or not at all. It is the result itself:
-aggregates only, and no seed.
+aggregates only, and no seed. What tells the same data again is a digest under a key that
+stays in ``private/``: a plain one would let whoever knows all people but one try who that is.
 """
 
 from __future__ import annotations
 
-import hashlib
+import hmac
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sosie.atomic import atomic
+from sosie.atomic import OWNER_FILE, OWNER_FOLDER, atomic
 from sosie.attack.sources import fingerprint
 from sosie.errors import InputError
+from sosie.run import PRIVATE, SWEEP_KEY
 from sosie.table import Table
 from sosie.tuning.results import SCHEMA, Tuning
 
-__all__ = ["FILE", "digest_of", "load", "save"]
+__all__ = ["FILE", "digest_of", "key_of", "load", "save"]
 
 FILE = "tune.json"
 
 
-def digest_of(table: Table, options: Mapping[str, Any]) -> str:
+def digest_of(table: Table, options: Mapping[str, Any], key: bytes) -> str:
     """A digest of the data and of all that a measured setting depends on, the seed excepted."""
     text = repr((fingerprint(table), table.roles, sorted(options.items())))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hmac.digest(key, text.encode(), "sha256").hex()
+
+
+def key_of(folder: Path | None) -> bytes:
+    """The key of a folder's digests, made and kept in it for its owner; a fresh one for none.
+
+    Raises
+    ------
+    InputError
+        It can't be read or written.
+    """
+    fresh = secrets.token_hex(32).encode()
+    if folder is None:
+        return fresh
+    path = folder / PRIVATE / SWEEP_KEY
+    try:
+        path.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
+        if not path.exists():
+            atomic(path, lambda file: file.write(fresh), OWNER_FILE)
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: can't be used ({error.strerror})") from None
 
 
 def load(folder: Path, digest: str) -> Tuning | None:
@@ -50,7 +74,8 @@ def load(folder: Path, digest: str) -> Tuning | None:
         raise InputError(f"{path}: not a sweep of this version of sosie; choose another folder")
     if told.get("digest") != digest:
         raise InputError(
-            f"{path}: a sweep of other data or with other options; choose another folder"
+            f"{path}: a sweep of other data or with other options (or the key in {PRIVATE}/ that"
+            " tells them is another one); choose another folder"
         )
     try:
         return Tuning.from_dict(told)

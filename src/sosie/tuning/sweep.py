@@ -25,7 +25,7 @@ from sosie.results import Metric
 from sosie.table import Roles, Table
 from sosie.tuning.attackers import strongest
 from sosie.tuning.results import STRONGEST, Setting, Trial, Tuning
-from sosie.tuning.state import digest_of, known, load, save
+from sosie.tuning.state import digest_of, key_of, known, load, save
 from sosie.utility.associations import association_difference
 from sosie.utility.distributions import hellinger_mean
 from sosie.utility.prediction import predictive_ratio
@@ -160,6 +160,7 @@ def tune(
             "attacked": attacked,
             "outcomes": outcomes,
         },
+        key_of(None if folder is None else Path(folder)),
     )
     before = None if folder is None else load(Path(folder), digest)
     tuning = Tuning(
