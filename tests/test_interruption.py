@@ -256,11 +256,14 @@ def test_case_30_an_attack_and_a_sweep_go_on_where_they_stopped(
 
 @pytest.mark.slow
 def test_case_30_twenty_times(job: Job, tmp_path: Path) -> None:
-    codes = []
-    for turn in range(20):
+    """Twenty times stopped before its end, however quick the machine is by then."""
+    codes: list[int | None] = []
+    for turn in range(100):
         folder = tmp_path / str(turn)
         folder.mkdir()
         codes.append(stop_and_go_on(job, folder, 100 + turn))
+        if sum(code != 0 for code in codes) == 20:
+            break
     assert codes.count(130)
     assert codes.count(-signal.SIGKILL)
 
