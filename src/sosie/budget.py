@@ -81,6 +81,7 @@ class Budget:
     ----------
     rows, row : how many rows, and the bytes of one in a dataframe.
     components, k, augment : see `sosie.avatars.Settings`.
+    compared : whether the avatars are measured too.
     """
 
     rows: int
@@ -88,11 +89,14 @@ class Budget:
     components: int
     k: int
     augment: int
+    compared: bool = False
 
     @classmethod
-    def of(cls, scan: Scan, settings: Settings) -> Self:
+    def of(cls, scan: Scan, settings: Settings, *, compared: bool = False) -> Self:
         """Of a table that is not read yet."""
-        return cls(len(scan), scan.bytes_per_row, settings.components, settings.k, settings.augment)
+        size = scan.bytes_per_row
+        known = settings.components, settings.k, settings.augment
+        return cls(len(scan), size, *known, compared)
 
     @property
     def together(self) -> int:

@@ -17,6 +17,7 @@ from sosie.errors import InputError
 from sosie.famd import FAMD, CrossProduct, Layout
 from sosie.frames import Floats, Ints
 from sosie.neighbours import NeighbourIndex
+from sosie.space import MEMORY, Space
 from sosie.table import Levels, Roles, Table
 
 __all__ = ["TIE", "Comparison", "Crowd", "compared", "crowd", "encoded"]
@@ -130,6 +131,7 @@ class Comparison:
         roles: Roles | None = None,
         components: int = 5,
         threads: int = -1,
+        space: Space = MEMORY,
     ) -> Self:
         """Encode the tables and check that they can be compared.
 
@@ -141,6 +143,7 @@ class Comparison:
             N whole tables one after the other.
         roles : columns to leave out (``drop``, ``id``) and types that are forced.
             Kept columns are compared like all others.
+        space : where encoded columns live.
 
         Raises
         ------
@@ -148,7 +151,7 @@ class Comparison:
             A column is missing or extra, a value can't be read, or the tables are declared
             aligned and their numbers of rows do not fit.
         """
-        first = encoded(originals, roles)
+        first = encoded(originals, roles, space)
         second = avatars if isinstance(avatars, Table) else first.like(avatars)
         _check_levels(first, second)
         third = None
@@ -301,14 +304,14 @@ def _part(product: CrossProduct, names: Sequence[Hashable]) -> CrossProduct:
     return part.restore(some.toarray() if part.dense else some)
 
 
-def encoded(originals: object, roles: Roles | None = None) -> Table:
+def encoded(originals: object, roles: Roles | None = None, space: Space = MEMORY) -> Table:
     """The columns to compare: all but those dropped and identifiers; kept ones count too."""
     if isinstance(originals, Table):
         if roles is None and not originals.roles.keep:
             return originals
         roles = roles or originals.roles
         originals = originals.frame.to_native()
-    table = Table.of(originals, replace(roles or Roles(), keep=(), linked=()))
+    table = Table.of(originals, replace(roles or Roles(), keep=(), linked=()), space)
     if not table.columns:
         raise InputError("no column is left to compare: all are dropped or identifiers")
     return table

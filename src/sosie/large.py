@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -12,31 +11,35 @@ from sosie.budget import Budget
 from sosie.dialect import Dialect
 from sosie.io import PARQUET, read, write
 from sosie.scan import Scan
-from sosie.space import MEMORY
-from sosie.table import Table
+from sosie.space import MEMORY, Space
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from sosie.avatars import Settings
     from sosie.release import Release
-    from sosie.table import Roles
 
 __all__ = ["Opened", "is_parquet", "opened", "save"]
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A table from a file or a folder of files.
+    """A file or a folder of files, ready to be encoded.
 
     Attributes
     ----------
-    table : encoded.
+    frame : a dataframe, or what reads one column by column.
+    space : where encoded columns are to live.
     dialect : how the CSV was written; None for Parquet.
+    sha256 : of the file, in hexadecimal.
     notes : what was noticed in the file.
     """
 
-    table: Table
+    frame: pl.DataFrame | Scan
+    space: Space
     dialect: Dialect | None
-    notes: Sequence[str]
+    sha256: str
+    notes: tuple[str, ...] = ()
 
 
 def is_parquet(path: Path) -> bool:
@@ -46,20 +49,21 @@ def is_parquet(path: Path) -> bool:
 
 def opened(
     path: Path,
-    roles: Roles,
     settings: Settings,
     *,
     scratch: Path,
     separator: str | None = None,
     memory: int | None = None,
+    compared: bool = False,
 ) -> Opened:
-    """Read and encode a file; Parquet that takes too much memory, a column at a time.
+    """Read a file; Parquet that takes too much memory will be read a column at a time.
 
     Parameters
     ----------
     scratch : folder for the columns that are not held in memory.
     separator : of a CSV; None finds it.
     memory : bytes to keep to; by default half of what is free.
+    compared : whether the avatars are measured too, not only made.
 
     Raises
     ------
@@ -68,13 +72,13 @@ def opened(
     """
     if is_parquet(path):
         scan = Scan.of(path)
-        space = Budget.of(scan, settings).space(memory, scratch)
+        space = Budget.of(scan, settings, compared=compared).space(memory, scratch)
         if space is not MEMORY:
-            return Opened(Table.of(scan, roles, space), None, ())
+            return Opened(scan, space, None, scan.sha256)
         if path.is_dir():
-            return Opened(Table.of(scan.frame(), roles), None, ())
+            return Opened(scan.frame(), MEMORY, None, scan.sha256)
     source = read(path, separator)
-    return Opened(Table.of(source.frame, roles), source.dialect, source.notes)
+    return Opened(source.frame, MEMORY, source.dialect, source.sha256, source.notes)
 
 
 def save(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -68,6 +69,10 @@ class Scan(Columns):
         """Names of the columns."""
         return list(self.schema)
 
+    def to_native(self) -> Self:
+        """Itself: there is no dataframe behind it."""
+        return self
+
     @property
     def width(self) -> int:
         """How many columns there are."""
@@ -91,6 +96,16 @@ class Scan(Columns):
         cast = [part.select(pl.col(n).cast(d) for n, d in wanted.items()) for part in parts]
         whole: pl.DataFrame = pl.concat(cast, rechunk=True)
         return whole
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the files one after the other, in hexadecimal."""
+        digest = sha256()
+        for path in self.files:
+            with path.open("rb") as file:
+                while part := file.read(1 << 20):
+                    digest.update(part)
+        return digest.hexdigest()
 
     @cached_property
     def bytes_per_row(self) -> float:

@@ -281,7 +281,7 @@ class Table:
             )
         notes: list[str] = []
         columns = tuple(
-            _encode_like(column, frames.column(source, column.name), self, notes)
+            _kept(_encode_like(column, frames.column(source, column.name), self, notes), self.space)
             for column in self.columns
         )
         return replace(self, frame=source, columns=columns, notes=tuple(notes))

@@ -79,6 +79,7 @@ def demo(out: Path, lang: str) -> None:
     help="Further releases in the hands of those who attack the avatars; 0: no attack. By default"
     " 5, and above 20,000 people only the attacker with one profile.",
 )
+@MEMORY
 @CONTEXT
 @LANGUAGE
 def run(
@@ -90,13 +91,15 @@ def run(
     holdout: Path | None,
     holdout_share: float,
     releases: int | None,
+    memory: str | None,
     context: Path | None,
     lang: str,
 ) -> None:
     """Make avatars of a table, measure them, write a report.
 
-    DATA is a CSV or Parquet file, one row a person. The folder holds the avatars to publish,
-    report.html to read, and private/, which says whose avatar is whose.
+    DATA is a CSV or Parquet file, or a folder of Parquet files, one row a person. What is
+    written holds the avatars to publish, report.html to read, and private/, which says whose
+    avatar is whose.
     """
     from sosie import terminal
     from sosie.context import Context
@@ -113,6 +116,7 @@ def run(
             holdout_share=holdout_share,
             context=stated,
             releases=releases,
+            memory=size(memory),
             language=lang,
             progress=step,
         )
