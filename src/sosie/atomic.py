@@ -20,10 +20,25 @@ from typing import IO
 
 from sosie.errors import InputError
 
-__all__ = ["OWNER_FILE", "OWNER_FOLDER", "atomic", "settle", "shown", "staged"]
+__all__ = [
+    "OWNER_FILE",
+    "OWNER_FOLDER",
+    "PRIVATE",
+    "SWEEP_KEY",
+    "atomic",
+    "settle",
+    "shown",
+    "staged",
+]
 
 OWNER_FILE = stat.S_IRUSR | stat.S_IWUSR
 OWNER_FOLDER = stat.S_IRWXU
+PRIVATE = "private"
+"""Folder of what links avatars to people."""
+
+SWEEP_KEY = "sweep.key"
+"""Of the digest in ``tune.json``, in the private folder beside it."""
+
 MARK = ".sosie-"
 MANIFEST = ".made"
 

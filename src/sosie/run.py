@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sosie._version import __version__
-from sosie.atomic import OWNER_FILE, OWNER_FOLDER, atomic, settle, staged
+from sosie.atomic import OWNER_FILE, OWNER_FOLDER, PRIVATE, SWEEP_KEY, atomic, settle, staged
 from sosie.avatars import Avatarizer
 from sosie.comparison import Comparison
 from sosie.errors import InputError
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from sosie.context import Context
     from sosie.release import Release
 
-__all__ = ["Run", "as_json", "run"]
+__all__ = ["PRIVATE", "Run", "as_json", "run"]
 
 FEWEST_SHOWN = 5
 """What fewer originals share is never shown, however small k is."""
@@ -48,10 +48,6 @@ CELL = 100
 """Bytes of memory that a run takes for each cell of a table, at least."""
 
 MOST_ASIDE = 0.5
-
-PRIVATE = "private"
-SWEEP_KEY = "sweep.key"
-"""Of the digest in ``tune.json``, in the private folder beside it."""
 
 ALIGNED = f"{PRIVATE}/aligned.parquet"
 OURS = ("avatars.csv", "avatars.parquet", "audit.json", "attack.json", "run.json", "report.html")

@@ -14,10 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sosie.atomic import OWNER_FILE, OWNER_FOLDER, atomic
+from sosie.atomic import OWNER_FILE, OWNER_FOLDER, PRIVATE, SWEEP_KEY, atomic
 from sosie.attack.sources import fingerprint
 from sosie.errors import InputError
-from sosie.run import PRIVATE, SWEEP_KEY
 from sosie.table import Table
 from sosie.tuning.results import SCHEMA, Tuning
 
