@@ -10,11 +10,13 @@ import polars as pl
 import pytest
 
 from sosie.attack import Releases, attack
+from sosie.attack.estimators import NearestMean
 from sosie.attack.laboratory import curve_of
 from sosie.attack.moments import MOST_COMPONENTS
 from sosie.attack.routine import RELEASES, routine
-from sosie.attack.scenarios import V1, V2, Cast, Setup
+from sosie.attack.scenarios import V1, V2, Cast, Nearest, Setup
 from sosie.attack.sources import AvatarSource, OtherSource, fingerprint
+from sosie.attack.strongest import Attacker, verdict
 from sosie.avatars import Avatarizer
 from sosie.errors import InputError
 from sosie.table import Numbers, Roles, Table
@@ -421,9 +423,30 @@ def test_moments_hold_no_seed(frame, tmp_path):
 def test_casts_are_permutations():
     cast = Cast.of(50, seed=2, targets=20)
     assert sorted(cast.people) == list(range(50))
-    assert len(set(cast.targets)) == 20
+    assert sorted(cast.targets) == list(range(50))
+    assert cast.attacked == 20
     np.testing.assert_array_equal(cast.people[cast.truth], cast.targets)
     assert (cast.people != np.arange(50)).any()
+
+
+@pytest.mark.parametrize("scenario", ["nearest", "insert", "partial"])
+def test_a_row_is_looked_for_among_all_rows(frame, avatarizer, scenario):
+    """With fewer targets the rate is that of these targets, not a higher one."""
+    known = {"scenario": scenario, "components": 3, "estimator": "nearest-mean", **QUICK}
+    whole = attack(frame, avatarizer, **known).results
+    rates = [attack(frame, avatarizer, targets=30, seed=seed, **known).results for seed in range(8)]
+    for place, result in enumerate(whole):
+        few = np.mean([results[place].rate for results in rates])
+        assert abs(few - result.rate) < 12
+
+
+def test_the_nearest_of_few_targets_is_the_nearest_of_all_rows(frame, avatarizer):
+    source = AvatarSource(avatarizer.fit(frame))
+    (arena,) = Nearest().arenas(source, Setup((2,), targets=30))
+    people, rows = arena.cloud.means[arena.cast.truth[:30]], arena.points
+    nearest = np.square(people[:, None, :] - rows[None, :, :]).sum(axis=2).argmin(axis=1)
+    said = verdict(arena, Attacker(NearestMean(), 99, "row"), 20)
+    np.testing.assert_array_equal(said.hit, nearest == np.arange(30))
 
 
 def test_curve_at_chosen_numbers(frame, avatarizer):

@@ -56,7 +56,8 @@ def test_smoothing_withstands_better(actg175: pl.DataFrame):
 
 def test_what_reproduce_tells(actg175: pl.DataFrame):
     done: list[tuple[int, int]] = []
-    found = reproduce(actg175, releases=3, progress=lambda d, total, what: done.append((d, total)))
+    some = actg175.head(500)
+    found = reproduce(some, releases=3, progress=lambda d, total, what: done.append((d, total)))
     assert done == [(d, 12) for d in range(1, 13)]
     told = found.to_dict()
     json.dumps(told, allow_nan=False)

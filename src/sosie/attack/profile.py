@@ -101,16 +101,17 @@ def partial(source: Source, setup: Setup, components: int) -> Iterator[AttackRes
             reason = "none of the drawn columns varies"
             yield AttackResult.none("partial", "nearest", reason, decision="row", known=known)
             continue
-        yield _over_sets(verdicts, known, components, min(NEAREST_ROWS, len(cast.targets)))
+        yield _over_sets(verdicts, known, components, min(NEAREST_ROWS, len(originals)))
 
 
 def _nearest(originals: Table, target: Table, cast: Cast, components: int) -> Verdict:
     famd = FAMD.fit(originals, components)
     means = famd.transform(originals)[cast.people]
     points = famd.transform(target)[cast.targets]
-    rows = nearest_people(means[cast.truth], points, min(NEAREST_ROWS, len(points)))
+    people = cast.truth[: cast.attacked]
+    rows = nearest_people(means[people], points, min(NEAREST_ROWS, len(points)))
     scorer = SharedCovariance(points, means)
-    return decisions.own_row(scorer, cast.truth, np.arange(len(points)), rows)
+    return decisions.own_row(scorer, people, np.arange(len(people)), rows)
 
 
 def _over_sets(verdicts: Sequence[Verdict], known: int, components: int, rows: int) -> AttackResult:

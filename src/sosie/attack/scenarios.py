@@ -74,13 +74,16 @@ class Cast:
     Attributes
     ----------
     people : (n,) row of each person.
-    targets : (m,) row of each attacked target.
-    truth : (m,) the person of each target.
+    targets : (n,) row of each target; those that are attacked come first.
+    truth : (n,) the person of each target.
+    attacked : how many targets are attacked. The others are rows that could be taken for
+        someone's: whoever looks for a person's row looks among all of them.
     """
 
     people: Ints
     targets: Ints
     truth: Ints
+    attacked: int
 
     @classmethod
     def of(cls, rows: int, seed: int, targets: int | None = None) -> Cast:
@@ -91,10 +94,10 @@ class Cast:
         True
         """
         rng = np.random.default_rng(seed)
-        people, chosen = rng.permutation(rows), rng.permutation(rows)[:targets]
+        people, order = rng.permutation(rows), rng.permutation(rows)
         place = np.empty(rows, dtype=np.int64)
         place[people] = np.arange(rows)
-        return cls(people, chosen, place[chosen])
+        return cls(people, order, place[order], rows if targets is None else min(targets, rows))
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ class Arena:
     ----------
     scenario : its name.
     cloud : what the releases tell of each person.
-    points : (m, d) float64, the targets in the same latent space.
+    points : (n, d) float64, the targets in the same latent space.
     cast : orders of people and targets.
     decisions : how this attacker can decide; the first is the one that is tried first.
     """
@@ -128,19 +131,20 @@ class Arena:
         return cloud, np.ascontiguousarray(self.points[:, : cloud.components])
 
     def candidates(self, components: int, count: int) -> Ints:
-        """The people whose mean is nearest to each target, ``(m, count)``."""
+        """The people whose mean is nearest to each attacked target, ``(m, count)``."""
         key = (components, count)
         if key not in self._near:
             cloud, points = self.first(components)
-            self._near[key] = nearest_people(points, cloud.means, count)
+            self._near[key] = nearest_people(points[: self.cast.attacked], cloud.means, count)
         return self._near[key]
 
     def rows(self, components: int, count: int) -> Ints:
-        """The targets that are nearest to the mean of each target's own person, ``(m, count)``."""
+        """The rows nearest to the mean of each attacked target's own person, ``(m, count)``."""
         key = (-components, count)
         if key not in self._near:
             cloud, points = self.first(components)
-            self._near[key] = nearest_people(cloud.means[self.cast.truth], points, count)
+            people = self.cast.truth[: self.cast.attacked]
+            self._near[key] = nearest_people(cloud.means[people], points, count)
         return self._near[key]
 
 

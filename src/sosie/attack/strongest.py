@@ -129,7 +129,7 @@ def verdict(
 ) -> Verdict:
     """What an attacker says of some targets of an arena, or of all."""
     scorer = attacker.estimator.fit(*arena.first(attacker.components))
-    some = np.arange(len(arena.points)) if targets is None else targets
+    some = np.arange(arena.cast.attacked) if targets is None else targets
     return _said(arena, attacker, scorer, candidates, some)
 
 
@@ -165,7 +165,7 @@ def choose(
     allowed : decisions; those that everyone in the table takes part in are left out of
         tables of more than 4,000 people.
     """
-    first, second = halves(len(arena.points))
+    first, second = halves(arena.cast.attacked)
     judges = np.flatnonzero(first)[:JUDGES]
     started = [replace(attacker, decision=allowed[0]) for attacker in attackers]
     # An assignment takes longest: it is tried with the best of the first round only.
@@ -193,7 +193,8 @@ def _second_round(
     arena: Arena, attacker: Attacker, candidates: int, allowed: Sequence[Decision]
 ) -> Iterator[tuple[Attacker, Verdict]]:
     scorer = attacker.estimator.fit(*arena.first(attacker.components))
-    targets, truth = np.arange(len(arena.points)), arena.cast.truth
+    targets = np.arange(arena.cast.attacked)
+    truth = arena.cast.truth[targets]
     scores = None
     if arena.people <= MOST_PEOPLE and {"likelihood-all", "one-to-one"} & {*allowed}:
         scores = scorer.grid(targets)

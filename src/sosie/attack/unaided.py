@@ -89,7 +89,7 @@ def unaided(
     seed : of the attacker's own weights.
     """
     known = Law(law, cast.people, np.random.default_rng(seed))
-    count = min(len(cast.targets), max(MOST_PAIRS // len(known), LEAST_TARGETS))
+    count = min(cast.attacked, max(MOST_PAIRS // len(known), LEAST_TARGETS))
     laboratory = _Desk(known, known.sight(target, cast.targets[:count]))
     names = [name for name in names if name != "bayes" or known.mixture.root is not None]
     truth, together = cast.truth[:count], len(known) <= decisions.BLOCK
