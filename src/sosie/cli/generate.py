@@ -147,6 +147,12 @@ def _told(done: Run, lang: str) -> None:
 @SEPARATOR
 @MEMORY
 @click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Make them on a Dask cluster: its address, or local for workers on this machine. OUT and"
+    " --aligned are then folders.",
+)
+@click.option(
     "--aligned",
     type=FILE,
     metavar="FILE",
@@ -159,6 +165,7 @@ def avatarize(
     made: Generation,
     sep: str | None,
     memory: str | None,
+    scheduler: str | None,
     aligned: Path | None,
 ) -> None:
     """Make avatars of a table, and nothing else.
@@ -169,6 +176,14 @@ def avatarize(
     from sosie import terminal
     from sosie.run import avatarize_file
 
+    if scheduler is not None:
+        from sosie.engines.dask import avatarize_folder
+
+        options: dict[str, Any] = {"scheduler": scheduler, "aligned": aligned}
+        with terminal.steps() as step:
+            avatarize_folder(data, out, made.avatarizer(), progress=step, **options)
+        terminal.say(f"Wrote    {out}")
+        return
     with terminal.steps() as step:
         notes = avatarize_file(
             data,

@@ -39,8 +39,11 @@ __all__ = [
     "wanted",
 ]
 
-BOXES = 64
+BOXES = 128
 """Boxes around stretches of a cell, by which others tell whether they are within reach."""
+
+TIE = 1 + 1e-9
+"""A little more than the distance: what is equally near must be seen too."""
 
 
 @dataclass(frozen=True)
@@ -169,19 +172,29 @@ def asks(
     """Which distinct points may have a nearer neighbour in which other cell, and where they are."""
     points, distances = found.index.distinct, found.own.distances
     farthest = distances[:, -1] if distances.shape[1] > k else np.full(len(points), np.inf)
-    asked: dict[int, tuple[Ints, Floats]] = {}
-    for other, boxes in enumerate(outlines):
-        if other == me:
-            continue
-        within = np.zeros(len(points), dtype=bool)
-        for low, high in boxes:
-            away = np.maximum(np.maximum(low - points, points - high), 0.0)
-            # A little more than the distance: what is equally near must be seen too.
-            within |= np.square(away).sum(axis=1) <= np.square(farthest) * (1 + 1e-9)
-        if within.any():
-            rows = np.flatnonzero(within)
-            asked[other] = rows, points[rows]
-    return asked
+    others = [(i, part) for i, part in enumerate(outlines) if i != me]
+    if not others:
+        return {}
+    boxes = np.concatenate([part for _, part in others])
+    owner = np.repeat([i for i, _ in others], [len(part) for _, part in others])
+    within: dict[int, list[Ints]] = {}
+    for rows in np.array_split(np.arange(len(points)), min(BOXES, len(points))):
+        own, reach = points[rows], farthest[rows]
+        # The stretch as a whole first: few boxes are near it, and only these meet its points.
+        near = _gap(own.min(axis=0), own.max(axis=0), boxes) <= reach.max() * TIE
+        for other in np.unique(owner[near]):
+            close = boxes[near & (owner == other)]
+            away = _gap(own[:, None], own[:, None], close[None])
+            inside = (away <= (reach * TIE)[:, None]).any(axis=1)
+            within.setdefault(int(other), []).append(rows[inside])
+    asked = {other: np.concatenate(parts) for other, parts in within.items()}
+    return {other: (rows, points[rows]) for other, rows in asked.items() if len(rows)}
+
+
+def _gap(low: Floats, high: Floats, boxes: Floats) -> Floats:
+    """Distance from a box (or a point, or many) to each of some boxes."""
+    below, above = boxes[..., 0, :] - high, low - boxes[..., 1, :]
+    return np.asarray(np.sqrt(np.square(np.maximum(np.maximum(below, above), 0.0)).sum(axis=-1)))
 
 
 def answers(asked: Floats, k: int, other: Search) -> Points:

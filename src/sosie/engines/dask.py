@@ -7,14 +7,18 @@ levels and walls, never rows.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sosie import frames
+from sosie.atomic import usual_mode
 from sosie.engines import cells
 from sosie.engines.cells import Cell, Group, Search
 from sosie.errors import InputError, SosieWarning, quoted
@@ -25,13 +29,16 @@ from sosie.mixture import Mixture, NoiseSums, Prepared, noise_root, prepared
 from sosie.neighbours import Points, curve
 from sosie.randomness import BLOCK, Purpose, generator
 from sosie.release import Release, written
+from sosie.scan import Scan
 from sosie.space import MEMORY
 from sosie.table import Column, Levels, Numbers, Roles, Table, encoded_column, looks_like_identifier
 
 if TYPE_CHECKING:
-    from sosie.avatars import Settings
+    from sosie.avatars import Avatarizer, Settings
 
-__all__ = ["Fitted", "fit", "is_dask"]
+__all__ = ["LOCAL", "Fitted", "avatarize_folder", "fit", "is_dask"]
+
+LOCAL = "local"
 
 SAMPLED = 1_000
 """Places looked at in each part to set the walls between cells."""
@@ -646,3 +653,68 @@ def _avatars_meta(fitted: Fitted) -> Any:
 
 def _plain_index(part: Any) -> Any:
     return part.reset_index(drop=True)
+
+
+# ---------------------------------------------------------------- files
+
+
+def avatarize_folder(
+    data: Path,
+    out: Path,
+    avatarizer: Avatarizer,
+    *,
+    scheduler: str = LOCAL,
+    aligned: Path | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Make avatars of Parquet files on a cluster, into a folder of Parquet files.
+
+    Parameters
+    ----------
+    data : a Parquet file, or a folder of them, that all workers can read.
+    out : a folder that is not there yet, where all workers can write.
+    scheduler : address of a Dask scheduler; ``local`` starts workers on this machine.
+    aligned : also the secret table, row i the avatar of row i, in a folder of its own.
+
+    Raises
+    ------
+    InputError
+        Dask is not installed, the cluster can't be reached, the files can't be used, or a
+        folder is there already; nothing is left behind.
+    """
+    for folder in (out, aligned):
+        if folder is not None and folder.exists():
+            raise InputError(f"{folder}: is there already; choose a folder that is not")
+    scan = Scan.of(data)
+    try:
+        import dask.dataframe as dd
+        from dask.distributed import Client
+    except ImportError as error:
+        raise InputError(f"{error.name} is not installed: pip install 'sosie[dask]'") from error
+    progress("read")
+    try:
+        options: dict[str, Any] = {} if scheduler == LOCAL else {"address": scheduler}
+        client: Any = Client(**options, timeout="10s")  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise InputError(f"{scheduler}: no Dask scheduler answers there ({error})") from error
+    with client:
+        progress("fit")
+        avatarizer.fit(dd.read_parquet([str(file.resolve()) for file in scan.files]))
+        progress("draw")
+        for folder, shuffle in ((aligned, False), (out, True)):
+            if folder is not None:
+                _save(avatarizer.release(shuffle=shuffle), folder, private=not shuffle)
+
+
+def _save(release: Any, folder: Path, *, private: bool) -> None:
+    """A folder of Parquet files, whole or not at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    stage = Path(tempfile.mkdtemp(prefix=".sosie-", dir=folder.parent))
+    try:
+        release.to_parquet(str(stage.resolve()), write_index=False)
+        if not private:
+            stage.chmod(usual_mode(folder=True))
+        stage.rename(folder)
+    except BaseException:
+        shutil.rmtree(stage, ignore_errors=True)
+        raise
