@@ -29,6 +29,7 @@ __all__ = [
     "settle",
     "shown",
     "staged",
+    "usual_mode",
 ]
 
 OWNER_FILE = stat.S_IRUSR | stat.S_IWUSR
@@ -66,7 +67,7 @@ def atomic(path: Path, fill: Callable[[IO[bytes]], object], mode: int | None = N
             fill(file)
             file.flush()
             os.fsync(file.fileno())
-            temporary.chmod(_usual_mode() if mode is None else mode)
+            temporary.chmod(usual_mode() if mode is None else mode)
             if sys.platform == "win32":  # open files can't be moved there
                 file.close()
             temporary.replace(path)
@@ -241,10 +242,11 @@ def _claim(descriptor: int) -> bool:
     return True
 
 
-def _usual_mode() -> int:
+def usual_mode(*, folder: bool = False) -> int:
+    """Permissions of any new file, or folder."""
     mask = os.umask(OWNER_FOLDER)
     os.umask(mask)
-    return 0o666 & ~mask
+    return (0o777 if folder else 0o666) & ~mask
 
 
 @contextmanager
