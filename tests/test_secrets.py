@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import getpass
+import hashlib
+import hmac
 import json
 import math
 import re
@@ -17,7 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy.stats import spearmanr
 
@@ -368,6 +373,7 @@ def watch(event, arguments):
         written.update(str(path) for path in arguments[:2] if isinstance(path, str | Path))
     elif event.startswith(("socket.", "urllib", "http", "ftplib", "smtplib")):
         sent.append(event)
+        raise OSError("the network is closed")
 
 sys.addaudithook(watch)
 from sosie.cli import status_of
@@ -376,20 +382,133 @@ print(json.dumps([status, sorted(written), sent]))
 """
 
 
-def test_everything_is_written_inside_the_folder_and_nothing_is_sent(tmp_path: Path) -> None:
-    write(people(), tmp_path / "x.csv")
+OUTPUTS = {
+    "run": "run x.csv -o out",
+    "avatarize": "avatarize x.csv -o out/y.parquet --aligned out/z.csv",
+    "audit": "audit x.csv y.csv --json out/a.json --html out/a.html",
+    "attack": "attack x.csv --releases 3 --estimator published --resume out/kept --seed 3"
+    " --json out/a.json --html out/a.html",
+    "tune": "tune x.csv --k 3 --method smoothed --components 3 --resume out --json out/t.json"
+    " --html out/t.html",
+    "report": "report made -o out/r.html --pia out/p.json --json out/j.json",
+    "demo": "demo -o out",
+}
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with people, avatars of them, and a run."""
+    folder = tmp_path_factory.mktemp("workplace")
+    write(people(), folder / "x.csv")
+    avatarize_file(folder / "x.csv", folder / "y.csv", Avatarizer())
+    run(folder / "x.csv", folder / "made", Avatarizer())
+    return folder
+
+
+@pytest.mark.parametrize("command", OUTPUTS)
+def test_everything_is_written_inside_the_folder_and_nothing_is_sent(
+    workplace: Path, tmp_path: Path, command: str
+) -> None:
+    """Any use of the network would end the command."""
+    for source in workplace.iterdir():
+        (tmp_path / source.name).symlink_to(source)
+    (tmp_path / "out").mkdir()
     (tmp_path / "empty").mkdir()
-    command = ["run", str(tmp_path / "x.csv"), "-o", str(tmp_path / "out")]
+    words = [
+        str(tmp_path / word)
+        if word.partition("/")[0] in ("out", "made", "x.csv", "y.csv")
+        else word
+        for word in OUTPUTS[command].split()
+    ]
     done = subprocess.run(
-        [sys.executable, "-B", "-c", WATCHED, *command],
+        [sys.executable, "-B", "-c", WATCHED, *words],
         check=True,
         capture_output=True,
         text=True,
         cwd=tmp_path / "empty",
     )
     status, written, sent = json.loads(done.stdout.splitlines()[-1])
-    assert (status, sent) == (0, [])
-    assert len(written) > 5
+    assert (status, sent) == (0, []), done.stderr
+    assert written
     for path in map(Path, written):
         assert path.is_relative_to(tmp_path / "out"), path
     assert list((tmp_path / "empty").iterdir()) == []
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".sosie-")]
+
+
+# ---------------------------------------------------------------- which table it was
+
+
+def digests(raw: bytes) -> set[str]:
+    """What anyone could compute of a guessed file."""
+    found = set()
+    for name in ("md5", "sha1", "sha256", "sha512", "blake2b", "blake2s", "sha3_256"):
+        digest = hashlib.new(name, raw).digest()
+        found |= {digest.hex(), base64.b64encode(digest).decode()}
+    return found
+
+
+def test_a_guess_at_one_person_can_not_be_confirmed(done: Done) -> None:
+    """Whoever knows all people but one, and the file's layout, learns nothing from a digest."""
+    data = next(path for path in done.folder.parent.iterdir() if path.stem == "people")
+    text = done.text().lower()
+    assert not [found for found in digests(data.read_bytes()) if found.lower() in text]
+    told = json.loads((done.folder / "run.json").read_text())["data"]["fingerprint"]
+    source = dict(
+        line.split() for line in (done.folder / "private" / "source.txt").read_text().splitlines()
+    )
+    assert source["sha256"] == hashlib.sha256(data.read_bytes()).hexdigest()
+    keyed = hmac.new(source["key"].encode(), source["sha256"].encode(), "sha256")
+    assert told == keyed.hexdigest()
+    assert source["key"] not in text
+    assert source["sha256"] not in text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+def test_private_is_its_owner_s(done: Done) -> None:
+    private = done.folder / "private"
+    assert private.stat().st_mode & 0o777 == 0o700
+    for path in private.iterdir():
+        assert path.stat().st_mode & 0o777 == 0o600, path
+
+
+# ---------------------------------------------------------------- dataframes
+
+
+def test_no_index_and_no_category_of_the_originals_comes_back() -> None:
+    frame = people().to_pandas().set_index(pd.Index([f"person {i}" for i in range(ROWS)]))
+    frame["illness"] = frame["illness"].astype("category")
+    made = Avatarizer().fit(frame).release()
+    assert made.index.equals(pd.RangeIndex(ROWS))
+    assert set(made["illness"].cat.categories) == {"asthma", "diabetes", "gout"}
+    assert not made.attrs
+    levels = people().with_columns(pl.col("illness").cast(pl.Categorical))
+    arrow = levels.to_arrow().replace_schema_metadata({"author": USER})
+    for published in (
+        Avatarizer().fit(levels).release().to_arrow(),
+        Avatarizer().fit(arrow).release(),
+    ):
+        buffer = pa.BufferOutputStream()
+        with pa.ipc.new_stream(buffer, published.schema) as stream:
+            stream.write_table(published)
+        raw = buffer.getvalue().to_pybytes()
+        assert b"gout" in raw
+        for word in (RARE, USER):
+            assert word.encode() not in raw, word
+
+
+def test_what_a_file_of_parquet_says_of_itself(done: Done) -> None:
+    """Who wrote it, and the least and greatest of each column: of the avatars alone."""
+    files = [path for path in done.public if path.suffix == ".parquet"]
+    for path in files:
+        told = pq.read_metadata(path)
+        assert "Polars" in told.created_by
+        assert USER not in str(told.metadata)
+        for group in range(told.num_row_groups):
+            for place in range(told.num_columns):
+                column = told.row_group(group).column(place)
+                if column.statistics is not None and column.statistics.has_min_max:
+                    held = done.published[column.path_in_schema]
+                    assert column.statistics.min >= held.min()  # type: ignore[operator]
+                    assert column.statistics.max <= held.max()  # type: ignore[operator]
+    assert files or done.folder.parent.joinpath("people.csv").exists()
