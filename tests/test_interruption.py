@@ -271,6 +271,35 @@ def test_case_30_twenty_times(job: Job, tmp_path: Path) -> None:
 @pytest.mark.skipif(
     sys.platform != "linux" or os.getuid() != 0, reason="only root mounts a small disk"
 )
+@pytest.mark.parametrize("name", STATEFUL)
+def test_case_30_a_disk_that_is_full(data: Path, tmp_path: Path, name: str) -> None:
+    """The results of an attack and of a sweep: one line, and what was there stays."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    small = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    if subprocess.run(small, check=False, capture_output=True).returncode:
+        pytest.skip("a small disk can't be mounted here")
+    try:
+        (disk / "result.json").write_text("of an earlier one")
+        with suppress(OSError):
+            (disk / "filler").write_bytes(bytes(2 << 20))
+        words = [word for word in words_of(name, data, disk) if word not in ("--resume",)]
+        words.remove(str(disk / "state"))
+        process = started(words, tmp_path / "said.txt")
+        assert ended(process) == 2
+        said = (tmp_path / "said.txt").read_text()
+        assert said == (
+            f"sosie: {disk / 'result.json'}: can't be written (No space left on device)\n"
+        )
+        assert sorted(path.name for path in disk.iterdir()) == ["filler", "result.json"]
+        assert (disk / "result.json").read_text() == "of an earlier one"
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.getuid() != 0, reason="only root mounts a small disk"
+)
 def test_case_30_a_disk_that_fills_up_in_the_middle(data: Path, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
