@@ -8,6 +8,7 @@ them, and 90 % of identical rows would make every search visit all of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -38,6 +39,9 @@ MOST_AXES = 7
 """Axes that the curve looks at: 63 bits are shared between them."""
 
 LEAF = 24
+
+BOUNDED = 512
+"""Queries that are asked within one distance, the greatest of theirs."""
 
 MOST_TIED = 1 << 22
 """Distances looked at together where many points are equally near."""
@@ -246,9 +250,20 @@ class NeighbourIndex:
         own = np.arange(len(self._distinct))
         return _self_first(self._near(self._distinct, k + 1, self.threads), own)
 
-    def nearest_points(self, queries: Floats, k: int) -> Points:
-        """The k nearest distinct points of each query, ``(m, k)``."""
-        return self.as_points(self._near(queries, k, self.threads), k)
+    def nearest_points(self, queries: Floats, k: int, within: Floats) -> Points:
+        """The k nearest distinct points of each query, ``(m, k)``, of those within a distance.
+
+        Parameters
+        ----------
+        queries : (m, d) float64; best in an order in which the next one is near.
+        within : (m,) float64.
+        """
+        parts = []
+        for start in range(0, max(len(queries), 1), BOUNDED):
+            some = slice(start, start + BOUNDED)
+            bound = np.nextafter(within[some].max(initial=0.0), np.inf)
+            parts.append(self.as_points(self._near(queries[some], k, self.threads, bound), k))
+        return Points.concatenated(parts)
 
     @property
     def distinct(self) -> Floats:
@@ -287,17 +302,23 @@ class NeighbourIndex:
             return self._tree
         return KDTree(self.placed, leafsize=LEAF, balanced_tree=False)
 
-    def _near(self, queries: Floats, k: int, threads: int) -> Neighbours:
-        """Nearest distinct points, ties in order of their first row."""
+    def _near(self, queries: Floats, k: int, threads: int, bound: float = np.inf) -> Neighbours:
+        """Nearest distinct points, ties in order of their first row.
+
+        Nothing at or beyond `bound` is found: it is then infinitely far.
+        """
         k = min(k, len(self._distinct))
         # One more than asked shows a tie across the boundary.
         ask = min(k + 1, len(self._distinct))
-        found = self._tree.query(queries, k=ask, workers=threads)
+        found = self._tree.query(queries, k=ask, workers=threads, distance_upper_bound=bound)
         distances, groups = (np.asarray(part).reshape(len(queries), ask) for part in found)
+        if bound < np.inf:
+            groups[groups == len(self._distinct)] = 0  # what is not there is told by its distance
         if ask > k:
             self._settle(queries, distances, groups, k, threads)
         distances, groups = distances[:, :k], groups[:, :k]
-        ties = (np.diff(distances, axis=1) == 0).any(axis=1)
+        same = (distances[:, 1:] == distances[:, :-1]) & (distances[:, 1:] < np.inf)
+        ties = same.any(axis=1)
         if ties.any():
             best = np.lexsort([self._first[groups[ties]], distances[ties]], axis=1)
             groups[ties] = np.take_along_axis(groups[ties], best, axis=1)
@@ -307,7 +328,8 @@ class NeighbourIndex:
         self, queries: Floats, distances: Floats, groups: Ints, k: int, threads: int
     ) -> None:
         """Where the k-th is as near as the next, take all that are, and the first of them."""
-        tied = np.flatnonzero(distances[:, k - 1] == distances[:, k])
+        last = distances[:, k - 1]
+        tied = np.flatnonzero((last == distances[:, k]) & (last < np.inf))
         ask = min(4 * (k + 1), len(self._distinct))
         while len(tied):
             open_: list[Ints] = []
@@ -342,6 +364,13 @@ class Points:
 
     def __len__(self) -> int:
         return len(self.distances)
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Points]) -> Points:
+        """One list of queries of several."""
+        names = ("distances", "first", "start", "size")
+        joined: list[Any] = [np.concatenate([getattr(p, name) for p in parts]) for name in names]
+        return cls(*joined)
 
     def take(self, rows: Ints) -> Points:
         """Some of the queries."""

@@ -22,6 +22,7 @@ from sosie.neighbours import NeighbourIndex, Neighbours, Points, along_curve, ot
 from sosie.table import Column, Levels, Numbers, Roles, Table
 
 __all__ = [
+    "Asked",
     "Cell",
     "Group",
     "Halo",
@@ -107,6 +108,22 @@ class Search:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """Points of one cell that may have a nearer neighbour in another.
+
+    Attributes
+    ----------
+    rows : (m,) int64, among the distinct points of their cell.
+    points : (m, d) float64.
+    within : (m,) float64, the distance of the k-th nearest found so far.
+    """
+
+    rows: Ints
+    points: Floats
+    within: Floats
+
+
+@dataclass(frozen=True)
 class Halo:
     """Rows of another cell that are neighbours of rows here.
 
@@ -166,9 +183,7 @@ def search(cell: Cell, first: int, k: int) -> Search:
     return Search(index, first, Neighbours(own.distances, own.rows.astype(np.int32)))
 
 
-def asks(
-    found: Search, outlines: Sequence[Floats], me: int, k: int
-) -> dict[int, tuple[Ints, Floats]]:
+def asks(found: Search, outlines: Sequence[Floats], me: int, k: int) -> dict[int, Asked]:
     """Which distinct points may have a nearer neighbour in which other cell, and where they are."""
     points, distances = found.index.distinct, found.own.distances
     farthest = distances[:, -1] if distances.shape[1] > k else np.full(len(points), np.inf)
@@ -188,7 +203,11 @@ def asks(
             inside = (away <= (reach * TIE)[:, None]).any(axis=1)
             within.setdefault(int(other), []).append(rows[inside])
     asked = {other: np.concatenate(parts) for other, parts in within.items()}
-    return {other: (rows, points[rows]) for other, rows in asked.items() if len(rows)}
+    return {
+        other: Asked(rows, points[rows], farthest[rows])
+        for other, rows in asked.items()
+        if len(rows)
+    }
 
 
 def _gap(low: Floats, high: Floats, boxes: Floats) -> Floats:
@@ -197,21 +216,22 @@ def _gap(low: Floats, high: Floats, boxes: Floats) -> Floats:
     return np.asarray(np.sqrt(np.square(np.maximum(np.maximum(below, above), 0.0)).sum(axis=-1)))
 
 
-def answers(asked: Floats, k: int, other: Search) -> Points:
-    """The nearest points of another cell."""
-    found = other.index.nearest_points(asked, k + 1)
+def answers(asked: Asked, k: int, other: Search) -> Points:
+    """The nearest points of another cell, within what is found already."""
+    found = other.index.nearest_points(asked.points, k + 1, asked.within)
     return replace(found, start=found.start + other.first)
 
 
 def settled(
     found: Search,
-    asked: Mapping[int, tuple[Ints, Floats]],
+    asked: Mapping[int, Asked],
     answered: Mapping[int, Points],
     k: int,
 ) -> tuple[Single, Ints]:
     """Each row's k nearest others in the whole table: distances and places, ``(m, k)``."""
     own = found.points(k)
-    for other, (rows, _) in asked.items():
+    for other, question in asked.items():
+        rows = question.rows
         best = own.take(rows).merge(answered[other])
         for part, better in (
             (own.distances, best.distances),

@@ -23,7 +23,7 @@ from sosie.engines import cells
 from sosie.engines.cells import Cell, Group, Search
 from sosie.errors import InputError, SosieWarning, quoted
 from sosie.famd import FAMD, CrossProduct, Layout
-from sosie.frames import Floats, Ints
+from sosie.frames import Ints
 from sosie.generation import gather, gathered_into
 from sosie.mixture import Mixture, NoiseSums, Prepared, noise_root, prepared
 from sosie.neighbours import Points, curve
@@ -494,10 +494,8 @@ def _mixtures(
     return list(persist(*made))
 
 
-def _answered(
-    asked: Mapping[int, tuple[Ints, Floats]], other: int, k: int, there: Search
-) -> Points:
-    return cells.answers(asked[other][1], k, there)
+def _answered(asked: Mapping[int, cells.Asked], other: int, k: int, there: Search) -> Points:
+    return cells.answers(asked[other], k, there)
 
 
 def _without_points(cell: Cell) -> Cell:
