@@ -10,7 +10,7 @@ from sosie.avatars import Avatarizer
 from sosie.comparison import Comparison
 from sosie.errors import InputError
 from sosie.privacy import inference as module
-from sosie.privacy.inference import inference
+from sosie.privacy.inference import MOST_GUESSED, _sampled, inference
 from sosie.results import NO_HOLDOUT, TOO_FEW_COLUMNS, TOO_FEW_PEOPLE
 from sosie.table import Numbers, Table
 
@@ -132,13 +132,22 @@ def test_what_is_needed_is_said(comparison: Comparison) -> None:
 
 def test_the_largest_numbers_are_no_more_than_numbers() -> None:
     """Copies of people give all away, strangers nothing, and missing is like missing alone."""
-    huge = [1.7e308, -1.7e308, None, 1.0, 5e307] * 12
+    huge = [None if i % 5 == 4 else (-1) ** i * (1.7e308 - i * 1e306) for i in range(60)]
     one = pl.DataFrame({"x": huge, "y": [float(i) for i in range(60)]})
     aside = one.with_columns(x=pl.lit(-1.0))
     found = inference(one, one, holdout=aside, secrets=["x"], tolerance=0.0)
     assert (found.detail["attack"], found.control) == (100, 0)
     wide = inference(one, one, holdout=aside, secrets=["x"], tolerance=1.0)
     assert wide.detail["attack"] == 100
+    assert wide.control == pytest.approx(80)  # all but where the avatar's value is missing
+
+
+def test_a_sample_holds_each_person_once() -> None:
+    rows = MOST_GUESSED + 1
+    sample = _sampled(Table.of(pl.DataFrame({"x": np.arange(rows) / 7})))
+    column = sample.column("x")
+    assert isinstance(column, Numbers)
+    assert len(np.unique(column.values)) == len(sample) == MOST_GUESSED
 
 
 def test_columns_are_checked(comparison: Comparison) -> None:

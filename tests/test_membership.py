@@ -7,7 +7,7 @@ from comparison_cases import dial, distances, people
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from sosie.comparison import Comparison
-from sosie.privacy.membership import area_under_curve, membership
+from sosie.privacy.membership import _hanley_mcneil, area_under_curve, membership
 from sosie.results import NO_HOLDOUT, TOO_FEW_PEOPLE
 
 
@@ -52,6 +52,17 @@ def test_the_interval_holds_chance_for_independent_avatars() -> None:
     found = membership(people(300), people(300, seed=7), holdout=people(400, seed=2))
     assert found.ci is not None
     assert found.ci[0] < 0.5 < found.ci[1]
+
+
+def test_the_interval_by_hand() -> None:
+    """Hanley and McNeil: A = 0.8 of 5 and 7 people, Q1 = 2/3, Q2 = 32/45."""
+    variance = (0.8 * 0.2 + 4 * (2 / 3 - 0.64) + 6 * (32 / 45 - 0.64)) / 35
+    half = 1.96 * variance**0.5
+    assert _hanley_mcneil(0.8, 5, 7) == pytest.approx((0.8 - half, 1.0))
+    assert 0.8 + half > 1
+    assert _hanley_mcneil(0.5, 50, 70)[1] - 0.5 == pytest.approx(
+        1.96 * ((0.25 + 49 * (1 / 3 - 0.25) + 69 * (1 / 3 - 0.25)) / 3500) ** 0.5
+    )
 
 
 def test_what_is_needed_is_said() -> None:

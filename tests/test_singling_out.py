@@ -312,6 +312,17 @@ def test_closest_distances_equal_brute_force(comparison: Comparison) -> None:
     assert closest_rate(comparison).value == pytest.approx(100 * (1 - exposed.mean()))
 
 
+def test_closest_distances_need_no_alignment_and_two_originals() -> None:
+    """Five avatars of twelve people, by hand: sd of 0 to 11 is 3.4521."""
+    people = line(*range(12))
+    sd = np.std(np.arange(12.0))
+    avatars = line(0.1, 3.2, 5.3, 7.4, 9.5)
+    assert distance_to_closest(people, avatars).value == pytest.approx(0.3 / sd)
+    assert closest_distances_ratio(people, avatars).value == pytest.approx(0.3 / 0.7)
+    two = pl.DataFrame({"g": ["a", "b"]})
+    assert closest_distances_ratio(two, two).value == closest_rate(two, two).value == 0
+
+
 def test_a_copy_is_never_perfect() -> None:
     twins = line(*(v for v in range(20) for _ in range(2)))
     assert closest_distances_ratio(twins, twins).value == 0  # d1 = d2 = 0
