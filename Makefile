@@ -5,19 +5,32 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Test processes: one per core, four at most.
 WORKERS ?= auto
+FUZZ_SECONDS ?= 600
 CODE   := $(wildcard src tests scripts benchmarks)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format types docs dist bench lowest cohort clean
+.PHONY: help demo test coverage fuzz lint format types audit docs dist bench lowest test-minimum
+.PHONY: cohort clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 demo: $(VENV)/.runtime  ## install, then run the main job on the bundled cohort
 	$(BIN)/sosie demo -o sosie-demo
 
 test: $(VENV)/.dev  ## install, then run every test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal $(PYTEST_ARGS)
+
+coverage: $(VENV)/.dev  ## run every test; at least 95 % of the lines must be run
+	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal --cov $(PYTEST_ARGS)
+
+fuzz: $(VENV)/.dev  ## damaged files for all that reads one, FUZZ_SECONDS for each kind
+	for kind in csv parquet json toml; do \
+	  $(BIN)/python scripts/fuzz.py $$kind --seconds $(FUZZ_SECONDS) || exit 1; done
+
+audit: $(VENV)/.dev  ## known faults of the dependencies, as the package index tells them
+	$(PIP) install pip-audit
+	$(BIN)/pip-audit --strict --no-deps --disable-pip -r requirements/ci.txt
 
 lint: $(VENV)/.dev  ## style and likely bugs
 	$(BIN)/ruff check .
@@ -45,6 +58,8 @@ bench: $(VENV)/.dev  ## time and memory, beside the figures to reach
 
 cohort: $(VENV)/.runtime  ## make the bundled cohort again (same bytes)
 	$(BIN)/python scripts/make_cohort.py
+
+test-minimum: lowest  ## the same as lowest
 
 lowest:  ## the tests with the oldest supported dependencies, in an environment of their own
 	$(PYTHON) -m venv --clear .venv-lowest
