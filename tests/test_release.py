@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import re
+import runpy
 import subprocess
 import sys
 from importlib import metadata
@@ -87,3 +89,13 @@ def test_links_of_the_readme_lead_somewhere() -> None:
     text = Path(ROOT / "README.md").read_text(encoding="utf-8")
     for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
         assert link.startswith("https://") or (ROOT / link).exists(), link
+
+
+@pytest.mark.parametrize("name", ["dist", "site"])
+def test_the_examples_of_scripts_are_right(name: str) -> None:
+    known = runpy.run_path(str(ROOT / "scripts" / f"{name}.py"))
+    finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner()
+    for function in ("lacking", "fetched"):
+        for example in finder.find(known.get(function), function, globs=known):
+            assert runner.run(example).failed == 0
+    assert runner.tries > 0
