@@ -142,6 +142,11 @@ def test_the_largest_numbers_are_no_more_than_numbers() -> None:
     assert wide.control == pytest.approx(80)  # all but where the avatar's value is missing
 
 
+def test_nobody_chooses_a_secret_and_judges_it_too() -> None:
+    rows = np.arange(11)
+    assert sorted(np.concatenate([rows[half] for half in module.HALVES])) == rows.tolist()
+
+
 def test_a_sample_holds_each_person_once() -> None:
     rows = MOST_GUESSED + 1
     sample = _sampled(Table.of(pl.DataFrame({"x": np.arange(rows) / 7})))
