@@ -399,6 +399,17 @@ def test_a_smoothed_score_is_the_mean_plus_the_spread_that_averaging_took() -> N
         )
 
 
+@pytest.mark.parametrize("method", ["barycentre", "smoothed"])
+def test_the_largest_number_has_no_larger_mean(method: Any) -> None:
+    """Neighbours who all hold it, with weights that sum to a little more than 1."""
+    largest = float(np.finfo(np.float64).max)
+    own = [-largest] * 150 + [v / 7 for v in range(50)]
+    made = Avatarizer(k=5, seed=1, method=method, numeric=["x"]).fit(pl.DataFrame({"x": own}))
+    for release in made.releases(5, shuffle=False):
+        assert release["x"].is_finite().all()
+        assert (release["x"][:100] <= -largest * (1 - 1e-12)).all()
+
+
 def test_spikes_are_kept() -> None:
     rng = np.random.default_rng(0)
     rows = 2_000

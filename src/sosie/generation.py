@@ -197,6 +197,7 @@ def gather(
     )
 
 
+@np.errstate(over="ignore")  # weights sum to 1 but for roundoff; clipping brings back what it adds
 def _averages(mixture: Mixture, rows: NDArray[np.int32], weights: Floats) -> tuple[Floats, Floats]:
     """Weighted means over the neighbours that have a value, and how much spread they took away.
 
