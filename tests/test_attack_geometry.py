@@ -94,6 +94,7 @@ def test_few_pass_and_smoothing_lets_everyone_pass():
         analytic = Analytic(law, sighting)
         geometry = Geometry(law, sighting, analytic)
         scores = geometry.grid(rows)
+        assert (scores <= 0).all()  # minus a distance, so that the nearest hull is first
         if method == "barycentre":
             assert (scores > EXCLUDED).mean() < 0.1
         both = combined(analytic.grid(rows), scores, noisy=geometry.noisy)

@@ -127,6 +127,16 @@ def test_linked_columns_are_one_vote():
     assert len(np.unique(joint)) == 3
 
 
+def test_places_among_order_statistics_by_hand():
+    """Between two values, in proportion; at equal ones, the first or the last; ends are ends."""
+    ordered = np.array([0.0, 10.0, 10.0, 20.0])
+    values = np.array([-5.0, 0.0, 2.5, 10.0, 17.5, 20.0, 25.0])
+    left = knowledge._position(ordered, values, "left")
+    right = knowledge._position(ordered, values, "right")
+    np.testing.assert_allclose(left, [0, 0, 0.25, 1, 2.75, 3, 3])
+    np.testing.assert_allclose(right, [0, 0, 0.25, 2, 2.75, 3, 3])
+
+
 @pytest.mark.parametrize("half", [0.0, 0.5])
 def test_scores_of_rounded_values_invert_the_way_back(half: float):
     """Scores go back to values; a value's interval holds the score it came from."""
