@@ -1,18 +1,22 @@
 """Time and memory beside the figures to reach: ``make bench``, or with names for some of them.
 
-Each measurement runs in a fresh interpreter, whose peak memory is what the operating system
-counted. Machines differ and are shared: the table is to be read as a whole.
+``python benchmarks/bench.py million_smoothed growth`` measures these two only; ``ten_million``
+and ``naive`` take minutes and are measured when named, or with ``all``. Each measurement runs
+in a fresh interpreter, whose peak memory is what the operating system counted. Machines differ
+and are shared: the table is to be read as a whole.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import platform
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,12 +46,25 @@ GOALS = (
     Goal("start", "help", "sosie --help", 0.5),
     Goal("small", "barycentre", "2,139 x 24, fit and one release, barycentre", 0.05),
     Goal("small", "smoothed", "2,139 x 24, fit and one release, smoothed", 0.05),
-    Goal("million_barycentre", "first", "1,000,000 x 24, fit and one release, barycentre", 6.0),
-    Goal("million_barycentre", "next", "  each further release", 0.8),
-    Goal("million_barycentre", "memory", "  peak memory, the table included", 1.0, "GB"),
-    Goal("million_smoothed", "first", "1,000,000 x 24, fit and one release, smoothed", 9.0),
-    Goal("million_smoothed", "next", "  each further release", 1.6),
-    Goal("million_smoothed", "memory", "  peak memory, the table included", 1.0, "GB"),
+    Goal("million_barycentre", "first", "1,000,000 x 24, fit and one release, barycentre", 4.5),
+    Goal("million_barycentre", "next", "  each further release", 0.5),
+    Goal("million_barycentre", "memory", "  peak memory, the table included", 0.8, "GB"),
+    Goal("million_smoothed", "first", "1,000,000 x 24, fit and one release, smoothed", 7.0),
+    Goal("million_smoothed", "next", "  each further release", 1.2),
+    Goal("million_smoothed", "memory", "  peak memory, the table included", 0.8, "GB"),
+    Goal("files", "whole", "1,000,000 x 24, Parquet to Parquet, whole command", 12.0),
+    Goal("files", "little", "  with --memory 500MB", None),
+    Goal("files", "memory", "  its peak memory", 0.5, "GB"),
+    Goal("growth", "10000", "    10,000 x 24, smoothed, fit and one release", None),
+    Goal("growth", "100000", "   100,000 x 24", None),
+    Goal("growth", "1000000", " 1,000,000 x 24", None),
+    Goal("growth", "exponent", "  time grows as rows to the power of", 1.15, ""),
+    Goal("ten_million", "whole", "10,000,000 x 24, Parquet to Parquet, --memory 2GB", 180.0),
+    Goal("ten_million", "memory", "  peak memory", 2.2, "GB"),
+    Goal("naive", "naive", "100,000 x 24, barycentre, the naive way", None),
+    Goal("naive", "naive_memory", "  peak memory", None, "GB"),
+    Goal("naive", "ours", "100,000 x 24, barycentre, sosie", None),
+    Goal("naive", "slowness", "  sosie's time as a share of the naive one", 0.01, ""),
     Goal("metrics", "time", "metrics of protection on 100,000 x 24", 5.0),
     Goal("metrics", "memory", "  peak memory", 1.0, "GB"),
     Goal("bytes", "same", "same bytes: chunks of 1,000 and 65,536 rows, 1 and 2 threads", None, ""),
@@ -147,11 +164,113 @@ def same_bytes() -> Figures:
     return {"same": "yes" if len(digests) == 1 else "NO"}
 
 
+def command(data: Path, out: Path, *options: str) -> tuple[float, float]:
+    """Seconds and peak GB of ``sosie avatarize``."""
+    words = [sys.executable, "-m", "sosie", "avatarize", str(data), "-o", str(out), *options]
+    start = time.perf_counter()
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    peak_kb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return time.perf_counter() - start, peak_kb / 1e6
+
+
+def files() -> Figures:
+    from tables import jittered
+
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = Path(folder) / "people.parquet", Path(folder) / "avatars.parquet"
+        jittered(1_000_000).write_parquet(data)
+        little, memory = command(data, out, "--memory", "500MB")  # first: peaks only rise
+        whole, _ = command(data, out)
+    return {"whole": whole, "little": little, "memory": memory}
+
+
+def ten_million() -> Figures:
+    from tables import jittered
+
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "people"
+        data.mkdir()
+        for part in range(10):
+            jittered(1_000_000, seed=part).write_parquet(data / f"part-{part}.parquet")
+        whole, memory = command(data, Path(folder) / "avatars.parquet", "--memory", "2GB")
+    return {"whole": whole, "memory": memory}
+
+
+def growth() -> Figures:
+    from tables import jittered
+
+    from sosie import Avatarizer
+
+    figures: Figures = {}
+    sizes = (10_000, 100_000, 1_000_000)
+    for rows in sizes:
+        frame = jittered(rows)
+
+        def once(frame: Any = frame) -> object:
+            return Avatarizer(k=5, seed=1).fit(frame).release()
+
+        figures[str(rows)] = best(once, 3 if rows < 1_000_000 else 1)
+    first, *_, last = (float(figures[str(rows)]) for rows in sizes)
+    figures["exponent"] = math.log(last / first) / math.log(sizes[-1] / sizes[0])
+    return figures
+
+
+def naive() -> Figures:
+    """Dense indicators, all distances in blocks, every avatar mapped back from the full space."""
+    import numpy as np
+    from tables import jittered
+
+    from sosie import Avatarizer
+    from sosie.generation import draw_weights
+    from sosie.mixture import proximity
+    from sosie.table import Table
+
+    frame = jittered(100_000)
+    ours = best(lambda: Avatarizer(k=5, method="barycentre", seed=1).fit(frame).release(), 3)
+    start = time.perf_counter()
+    table = Table.of(frame)
+    parts = [(c.values[:, None] - c.values.mean()) / c.values.std() for c in table.numbers]
+    for column in table.levels:
+        shares = column.counts() / len(table)
+        parts.append((np.eye(len(shares))[column.codes] - shares) / np.sqrt(shares))
+    dense = np.hstack(parts)
+    _, vectors = np.linalg.eigh(dense.T @ dense / len(dense))
+    full = dense @ vectors  # all coordinates, rising
+    points = full[:, -5:]
+    squares = np.square(points).sum(axis=1)
+    near = np.empty((len(points), 5), dtype=np.int64)
+    distances = np.empty((len(points), 5))
+    for begin in range(0, len(points), 1_000):
+        some = slice(begin, begin + 1_000)
+        away = squares[some, None] + squares - 2 * points[some] @ points.T
+        away[np.arange(len(away)), np.arange(begin, begin + len(away))] = np.inf
+        nearest = np.argpartition(away, 5, axis=1)[:, :5]
+        held = np.take_along_axis(away, nearest, axis=1)
+        order = np.argsort(held, axis=1)
+        near[some] = np.take_along_axis(nearest, order, axis=1)
+        distances[some] = np.sqrt(np.maximum(np.take_along_axis(held, order, axis=1), 0))
+    weights = draw_weights(proximity(distances), np.random.default_rng(1))
+    avatars = (weights[:, :, None] * full[near]).sum(axis=1) @ vectors.T
+    place = len(table.numbers)
+    for column in table.levels:
+        avatars[:, place : place + len(column.labels)].argmax(axis=1)
+        place += len(column.labels)
+    taken = time.perf_counter() - start
+    return {"naive": taken, "naive_memory": peak(), "ours": ours, "slowness": ours / taken}
+
+
+NAMED = ("ten_million", "naive")
+"""Measured only when named, or with ``all``."""
+
 MEASURES: dict[str, Callable[[], Figures]] = {
     "start": start,
     "small": small,
     "million_barycentre": lambda: million("barycentre"),
     "million_smoothed": lambda: million("smoothed"),
+    "files": files,
+    "growth": growth,
+    "ten_million": ten_million,
+    "naive": naive,
     "metrics": metrics,
     "bytes": same_bytes,
 }
@@ -175,7 +294,11 @@ def main(arguments: list[str]) -> None:
         return
     from tables import source
 
-    names = [name for name in MEASURES if not arguments or name in arguments]
+    names = [
+        name
+        for name in MEASURES
+        if name in arguments or "all" in arguments or (not arguments and name not in NAMED)
+    ]
     table = Table("what", "measured", "at most", "", title=f"Columns of {source()[0]}", box=None)
     for name in names:
         figures = measured(name)

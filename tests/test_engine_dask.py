@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -151,3 +154,79 @@ def test_notes_are_warnings_here_too() -> None:
     frame.loc[::2, "when"] = "03/02/2020"
     with pytest.warns(SosieWarning, match="dates written as text"):
         Avatarizer().fit(cut(frame, 2))
+
+
+# ---------------------------------------------------------------- a real cluster
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """Two worker processes of this machine."""
+    from dask.distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as made,
+        Client(made) as client,
+    ):
+        yield client
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_killed_worker_changes_nothing(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One is killed when rows have moved into cells, another when the avatars are drawn."""
+    import dask
+
+    from sosie.engines import dask as engine
+
+    killed = []
+
+    def kill() -> None:
+        workers = sorted(cluster.run(os.getpid).values())
+        os.kill(workers[0], signal.SIGKILL)
+        killed.append(workers[0])
+
+    search = engine._mixtures
+
+    def after_a_loss(*arguments: Any) -> Any:
+        kill()
+        return search(*arguments)
+
+    monkeypatch.setattr(engine, "_mixtures", after_a_loss)
+    frame = TABLES["people"]
+    with dask.config.set(scheduler=None):
+        there = Avatarizer(k=5, seed=3).fit(cut(frame, 3))
+        kill()
+        made = pooled(there.release(2))
+    assert len({*killed}) == 2
+    pd.testing.assert_frame_equal(made, Avatarizer(k=5, seed=3).fit(frame).release(2))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_the_command_makes_avatars_on_a_cluster(cluster: Any, tmp_path: Path) -> None:
+    import polars as pl
+
+    from sosie.cli import status_of
+
+    data = tmp_path / "people"
+    data.mkdir()
+    frame = pl.from_pandas(people(500).drop(columns="site"))
+    for part in range(3):
+        frame[part * 150 : (part + 1) * 150].write_parquet(data / f"{part}.parquet")
+    told = ["avatarize", str(data), "-o", str(tmp_path / "avatars"), "--seed", "1"]
+    where = ["--scheduler", cluster.scheduler.address, "--aligned", str(tmp_path / "aligned")]
+    assert status_of([*told, *where]) == 0
+    assert (
+        status_of(["avatarize", str(data), "-o", str(tmp_path / "here.parquet"), "--seed", "1"])
+        == 0
+    )
+    made, here = pl.read_parquet(tmp_path / "avatars"), pl.read_parquet(tmp_path / "here.parquet")
+    assert made.sort(made.columns).equals(here.sort(made.columns))
+    assert (tmp_path / "aligned").stat().st_mode & 0o077 == 0
+    assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert status_of([*told, *where]) == 2  # it is there already
+    assert status_of([*told[:3], str(tmp_path / "new"), "--scheduler", "tcp://127.0.0.1:9"]) == 2
+    assert not (tmp_path / "new").exists()
