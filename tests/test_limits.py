@@ -96,6 +96,16 @@ def test_a_million_columns_are_refused_by_their_header() -> None:
         parse(wide + b"\n" + b"1," * 999_999 + b"1\n")
 
 
+def test_errors_about_many_or_long_names_stay_short() -> None:
+    twice = ",".join([f"c{i}" for i in range(9_000)] * 2)
+    with pytest.raises(InputError, match="'c19' and 8,980 more$") as refused:
+        parse(twice.encode() + b"\n" + b"1," * 17_999 + b"1\n")
+    assert len(str(refused.value)) < 300
+    with pytest.raises(InputError, match="same name") as refused:
+        parse(b"x" * 9_000 + b"," + b"x" * 9_000 + b"\n1,2\n")
+    assert len(str(refused.value)) < 300
+
+
 def test_a_million_cells_below_a_short_header() -> None:
     with pytest.raises(InputError, match="line 2 has 1000000 cells where the header has 2"):
         parse(b"a,b\n" + b"1," * 999_999 + b"1\n")
