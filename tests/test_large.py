@@ -115,6 +115,16 @@ def test_a_run_keeps_to_a_memory(folder: Path, tmp_path: Path) -> None:
     assert made[0].equals(made[1])
 
 
+def test_an_audit_keeps_to_a_memory(folder: Path, tmp_path: Path) -> None:
+    Avatarizer(seed=1).fit(people()).release(shuffle=False).write_parquet(tmp_path / "made.parquet")
+    found = []
+    for memory in ("8GB", "300MB"):
+        told = ["audit", str(folder), str(tmp_path / "made.parquet"), "--aligned"]
+        assert status_of([*told, "--json", str(tmp_path / "a.json"), "--memory", memory]) == 0
+        found.append((tmp_path / "a.json").read_text())
+    assert found[0] == found[1]
+
+
 def test_too_little_memory_tells_the_least_that_works(folder: Path, tmp_path: Path) -> None:
     settings = Avatarizer().settings
     with pytest.raises(InputError, match=r"40,000 rows need 0\.26 GB of memory.*--memory"):

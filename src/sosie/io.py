@@ -53,11 +53,11 @@ class File:
 
 
 def read(path: Path, separator: str | None = None) -> File:
-    """Read a CSV or Parquet file, told apart by what it holds.
+    """Read a CSV or Parquet file, told apart by what it holds, or a folder of Parquet files.
 
     Parameters
     ----------
-    path : the file.
+    path : the file, or the folder.
     separator : of the CSV; None finds it.
 
     Raises
@@ -65,6 +65,12 @@ def read(path: Path, separator: str | None = None) -> File:
     InputError
         The file can't be read: the message names it, and the line where there is one.
     """
+    if path.is_dir():
+        from sosie.scan import Scan
+
+        scan = Scan.of(path)
+        check_room(len(scan) * scan.width * NARROWEST, str(path))
+        return File(scan.frame(), None, scan.sha256)
     with suppress(OSError, ValueError):  # told below
         check_room(path.stat().st_size * READING, str(path))
     raw = _bytes(path)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sosie.avatars import Settings
     from sosie.release import Release
 
-__all__ = ["Opened", "is_parquet", "opened", "save"]
+__all__ = ["Opened", "alongside", "is_parquet", "opened", "save"]
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,15 @@ def opened(
         space = Budget.of(scan, settings, compared=compared).space(memory, scratch)
         if space is not MEMORY:
             return Opened(scan, space, None, scan.sha256)
-        if path.is_dir():
-            return Opened(scan.frame(), MEMORY, None, scan.sha256)
     source = read(path, separator)
     return Opened(source.frame, MEMORY, source.dialect, source.sha256, source.notes)
+
+
+def alongside(path: Path, space: Space, separator: str | None = None) -> pl.DataFrame | Scan:
+    """Another table, read in the way of a first one whose columns live in `space`."""
+    if space is not MEMORY and is_parquet(path):
+        return Scan.of(path)
+    return read(path, separator).frame
 
 
 def save(

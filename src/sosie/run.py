@@ -6,6 +6,7 @@ import hmac
 import json
 import os
 import secrets
+import tempfile
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -17,12 +18,12 @@ import numpy as np
 
 from sosie._version import __version__
 from sosie.atomic import OWNER_FILE, OWNER_FOLDER, PRIVATE, SWEEP_KEY, atomic, settle, staged
-from sosie.avatars import Avatarizer
+from sosie.avatars import Avatarizer, Settings
 from sosie.comparison import Comparison
 from sosie.errors import InputError
 from sosie.io import File, check_apart, check_format, check_room, read, write
 from sosie.keeping import what_if_kept
-from sosie.large import Opened, opened, save
+from sosie.large import Opened, alongside, opened, save
 from sosie.metrics import measured
 from sosie.privacy.singling_out import column_direct_match_protection
 from sosie.report import build, read_folder
@@ -143,7 +144,8 @@ def run(
             memory=memory,
             compared=True,
         )
-        people, aside = source.frame, None if holdout is None else read(holdout, separator).frame
+        people: Any = source.frame
+        aside: Any = None if holdout is None else alongside(holdout, source.space, separator)
         if holdout_share:
             if isinstance(people, Scan):
                 raise InputError(
@@ -322,6 +324,7 @@ def audit_files(
     separator: str | None = None,
     metrics: Path | None = None,
     page: Path | None = None,
+    memory: int | None = None,
     language: str = "en",
     progress: Progress = lambda _: None,
 ) -> Audit:
@@ -332,19 +335,27 @@ def audit_files(
     context : who receives the avatars: sets the targets and fills the report.
     guide : also what each column would reveal if it were kept unchanged.
     metrics, page : where to write the metrics (JSON) and the report (HTML), if anywhere.
+    memory : see `avatarize_file`.
     """
     check_apart([originals, avatars, holdout], [metrics, page])
     _check_aside(originals, holdout)
     progress("read")
-    people, made = read(originals, separator), read(avatars, separator)
-    aside = None if holdout is None else read(holdout, separator)
+    people = opened(
+        originals,
+        Settings.of(components=components),
+        scratch=Path(tempfile.gettempdir()),
+        separator=separator,
+        memory=memory,
+        compared=True,
+    )
     compared = Comparison.of(
         people.frame,
-        made.frame,
+        alongside(avatars, people.space, separator),
         aligned=aligned,
-        holdout=None if aside is None else aside.frame,
+        holdout=None if holdout is None else alongside(holdout, people.space, separator),
         roles=roles,
         components=components,
+        space=people.space,
     )
     progress("audit")
     found = measured(compared, k=FEWEST_SHOWN, context=context)

@@ -16,9 +16,11 @@ from sosie.cli.options import (
     HTML,
     JSON,
     LANGUAGE,
+    MEMORY,
     SEPARATOR,
     dates,
     examples,
+    size,
     with_options,
 )
 
@@ -48,6 +50,7 @@ __all__ = ["audit"]
     " else by formula), and what to do instead.",
 )
 @SEPARATOR
+@MEMORY
 @JSON
 @HTML
 @LANGUAGE
@@ -65,6 +68,7 @@ def audit(
     context: Path | None,
     what_if_kept: bool,
     sep: str | None,
+    memory: str | None,
     json_: Path | None,
     html: Path | None,
     lang: str,
@@ -99,6 +103,7 @@ def audit(
             separator=sep,
             metrics=None if piped else json_,
             page=html,
+            memory=size(memory),
             language=lang,
             progress=step,
         )
