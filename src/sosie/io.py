@@ -7,6 +7,7 @@ only when they are whole, see `sosie.atomic`.
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -65,7 +66,7 @@ def read(path: Path, separator: str | None = None) -> File:
     InputError
         The file can't be read: the message names it, and the line where there is one.
     """
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 (does not raise for a name that can't be)
         from sosie.scan import Scan
 
         scan = Scan.of(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -44,7 +45,7 @@ class Opened:
 
 def is_parquet(path: Path) -> bool:
     """Whether a path is a folder, or is named like a Parquet file."""
-    return path.is_dir() or path.suffix.lower() in PARQUET
+    return path.suffix.lower() in PARQUET or os.path.isdir(path)  # noqa: PTH112 (never raises)
 
 
 def opened(
