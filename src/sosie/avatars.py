@@ -210,7 +210,7 @@ class Avatarizer:
         if isinstance(data, Table):
             table = data
         else:
-            table = Table.of(data, self.roles)
+            table = Table.of(data, self.roles, threads=self.threads)
             for note in table.notes:
                 warnings.warn(note, SosieWarning, stacklevel=2)
         if suspects := table.identifiers():

@@ -155,7 +155,7 @@ def run(
             people, aside = set_aside(people, holdout_share, aside)
         if source.space is MEMORY:
             check_room(len(people) * people.width * CELL, f"a run on {data}")
-        table = Table.of(people, avatarizer.roles, source.space)
+        table = Table.of(people, avatarizer.roles, source.space, avatarizer.threads)
         progress("fit")
         avatarizer.fit(table)
         progress("draw")
@@ -302,7 +302,8 @@ def avatarize_file(
         data, avatarizer.settings, scratch=out.parent, separator=separator, memory=memory
     )
     progress("fit")
-    avatarizer.fit(Table.of(source.frame, avatarizer.roles, source.space))
+    table = Table.of(source.frame, avatarizer.roles, source.space, avatarizer.threads)
+    avatarizer.fit(table)
     progress("draw")
     published, linked = avatarizer.both()
     if aligned is not None:

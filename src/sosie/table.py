@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sosie import frames
 from sosie.errors import InputError, quoted
 from sosie.frames import Codes, Floats, Frame, Holds, Ints, Mask, Series
+from sosie.parallel import each_part
 from sosie.space import MEMORY, Space
 
 __all__ = ["Column", "Grid", "Kind", "Levels", "Numbers", "Roles", "Table"]
@@ -34,6 +35,7 @@ MOST_LEVELS_OF_A_NUMBER = 10
 
 FEWEST_ROWS_OF_AN_IDENTIFIER = 50
 MOST_DECIMALS = 12
+MANY_ROWS = 16_384
 MOST_WEIGHT = 1e9
 EXACT = 2**53
 _IDENTIFIER_NAME = re.compile(
@@ -217,12 +219,19 @@ class Table:
     space: Space = MEMORY
 
     @classmethod
-    def of(cls, frame: object, roles: Roles | None = None, space: Space = MEMORY) -> Self:
+    def of(
+        cls,
+        frame: object,
+        roles: Roles | None = None,
+        space: Space = MEMORY,
+        threads: int = 1,
+    ) -> Self:
         """Encode a dataframe; the input is not changed.
 
         Parameters
         ----------
-        space : where the encoded columns live.
+        space : where the encoded columns live; on disk, one column is read at a time.
+        threads : columns encoded side by side where they live in memory; -1 for all.
 
         Raises
         ------
@@ -238,12 +247,19 @@ class Table:
         if not len(source):
             raise InputError("the table has no rows")
         outside = {*roles.keep, *roles.drop, *roles.id}
-        notes: list[str] = []
-        columns = tuple(
-            _kept(encoded_column(name, frames.column(source, name), roles, notes), space)
-            for name in source.columns
-            if name not in outside
-        )
+        names = [name for name in source.columns if name not in outside]
+        found: list[Any] = [None] * len(names)
+        said: list[list[str]] = [[] for _ in names]
+
+        def encode(part: slice) -> None:
+            for i in range(part.start, part.stop):
+                series = frames.column(source, names[i])
+                found[i] = _kept(encoded_column(names[i], series, roles, said[i]), space)
+
+        alone = space is not MEMORY or len(source) < MANY_ROWS
+        each_part(encode, len(names), 1, 1 if alone else threads)
+        columns: tuple[Column, ...] = tuple(found)
+        notes = [note for some in said for note in some]
         linked = {name for group in roles.linked for name in group}
         for column in columns:
             if column.name in linked and isinstance(column, Numbers):
