@@ -255,7 +255,7 @@ class Avatarizer:
             return self._spread.release(
                 r, seed=self._seed, order_seed=self._order_seed, shuffle=shuffle
             )
-        return self.drawn(r, shuffle=shuffle).frame(self.threads)
+        return self.drawn(r, shuffle=shuffle).frame(self.threads, last=True)
 
     def drawn(self, r: int = 0, *, shuffle: bool = True) -> Release:
         """One release, gathered and not yet written (see `release`)."""

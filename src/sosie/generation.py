@@ -112,16 +112,16 @@ def draws_of(mixture: Mixture, seed: int, release: int, part: slice) -> Draws:
 class Gathered:
     """One release, place by place: codes of what was voted on, values of the numbers."""
 
-    codes: tuple[NDArray[Any], ...]
-    values: tuple[Floats, ...]
+    codes: list[NDArray[Any]]
+    values: list[Floats]
 
 
 def gathered_into(mixture: Mixture, parts: int, space: Space) -> Gathered:
     """Room for so many avatars of each place, one whole part after the other."""
     count = parts * mixture.rows.shape[1]
     return Gathered(
-        tuple(space.empty(count, voted.codes.dtype) for voted in mixture.voted),
-        tuple(space.empty(count, np.float64) for _ in mixture.numbers),
+        [space.empty(count, voted.codes.dtype) for voted in mixture.voted],
+        [space.empty(count, np.float64) for _ in mixture.numbers],
     )
 
 

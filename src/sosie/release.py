@@ -70,8 +70,14 @@ class Release:
         """All encoded columns."""
         return replace(self.table, columns=tuple(self.column(name) for name in self.table.names))
 
-    def frame(self, threads: int = 1) -> Any:
-        """A dataframe of the kind of the originals."""
+    def frame(self, threads: int = 1, *, last: bool = False) -> Any:
+        """A dataframe of the kind of the originals.
+
+        Parameters
+        ----------
+        last : nothing more is wanted of this release; its numbers are let go as they are
+            written, which a large table needs.
+        """
         columns: dict[Hashable, object] = dict.fromkeys(self._names)
 
         def write(part: slice) -> None:
@@ -80,6 +86,8 @@ class Release:
                 if columns[name] is None:
                     column = self.column(name)
                     columns[name] = written(column, self._series(name))
+                    if last and isinstance(column, Numbers):
+                        self._let_go(name)
 
         each_part(write, len(columns), 1, threads if len(self) > BLOCK else 1)
         return frames.assemble(self.table.frame, columns)
@@ -119,6 +127,10 @@ class Release:
 
         lazy = register_io_source(source, schema=first.schema)
         lazy.sink_parquet(file, row_group_size=ROW_GROUP, maintain_order=True)
+
+    def _let_go(self, name: Hashable) -> None:
+        at = next(n.column for n in self.mixture.numbers if n.name == name)
+        self.made.values[at] = np.empty(0)
 
     @property
     def _names(self) -> list[Hashable]:
