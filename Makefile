@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 600
 CODE   := $(wildcard src tests scripts benchmarks)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage fuzz lint format types audit docs dist bench lowest test-minimum
+.PHONY: help demo test slow coverage fuzz lint format types audit docs dist bench lowest test-minimum
 .PHONY: cohort clean
 
 help:  ## list the targets
@@ -18,8 +18,13 @@ help:  ## list the targets
 demo: $(VENV)/.runtime  ## install, then run the main job on the bundled cohort
 	$(BIN)/sosie demo -o sosie-demo
 
-test: $(VENV)/.dev  ## install, then run every test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal $(PYTEST_ARGS)
+TESTS := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal
+
+test: $(VENV)/.dev  ## install, then run the tests, but for the slow ones
+	$(TESTS) -m 'not slow' $(PYTEST_ARGS)
+
+slow: $(VENV)/.dev  ## the slow tests: clusters, kills, published figures, long pages, the browser
+	$(TESTS) -m slow $(PYTEST_ARGS)
 
 coverage: $(VENV)/.dev  ## run every test; at least 95 % of the lines must be run
 	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal --cov $(PYTEST_ARGS)

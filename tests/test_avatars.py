@@ -529,3 +529,14 @@ def test_smoothing_reaches_the_figures_of_the_reference(actg175: pl.DataFrame, k
         assert abs(mean[1] - error) < 0.008
         if method == "smoothed":
             assert abs(mean[2] - hidden) < 1.0
+
+
+@pytest.mark.parametrize("decode", ["draw", "vote"])
+def test_one_place_at_a_time_changes_nothing(decode: Any) -> None:
+    """NumPy adds a single column in another order than many: with many neighbours it shows."""
+    frame = big(300)
+    made = [
+        Avatarizer(k=12, seed=1, method="barycentre", decode=decode, chunk=chunk).fit(frame)
+        for chunk in (1, 300)
+    ]
+    assert made[0].release().equals(made[1].release())

@@ -345,7 +345,7 @@ def test_a_wrong_option_is_one_line(
         (["run", "x.csv", "y.csv", "-o", "z"], "unexpected extra argument"),
         (["run", "no.csv", "-o", "z"], "no.csv: there is no such file"),
         (["run", "no\n\x1b[31m.csv", "-o", "z"], "there is no such file"),
-        (["run", ".", "-o", "z"], "expected a CSV or Parquet file"),
+        (["run", ".", "-o", "z"], "there is no Parquet file in this folder"),
         (["audit", "x.csv"], "Missing argument 'AVATARS'"),
         (["report", "no"], "no: no such folder"),
         (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish'"),

@@ -96,7 +96,7 @@ CODE = {
     for page in PAGES
 }
 
-SLOW = ("tutorial.md", "choose-k.md")
+SLOW = ("tutorial.md", "choose-k.md", "keep-columns.md", "read-the-report.md")
 
 
 def _cases() -> list[Any]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -230,3 +233,123 @@ def test_the_command_makes_avatars_on_a_cluster(cluster: Any, tmp_path: Path) ->
     assert status_of([*told, *where]) == 2  # it is there already
     assert status_of([*told[:3], str(tmp_path / "new"), "--scheduler", "tcp://127.0.0.1:9"]) == 2
     assert not (tmp_path / "new").exists()
+
+
+# ---------------------------------------------------------------- files, names, types
+
+
+def test_files_keep_their_order_and_their_types(tmp_path: Path, monkeypatch: Any) -> None:
+    """Twelve files, which sort differently as text; types of Arrow with missing values."""
+    import dask.distributed
+    import polars as pl
+
+    from sosie.engines.dask import avatarize_folder
+    from sosie.scan import Scan
+
+    @contextmanager
+    def nobody(**_: object) -> Iterator[None]:
+        yield
+
+    monkeypatch.setattr(dask.distributed, "Client", nobody)
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "x": rng.normal(size=600).round(2),
+            "whole": pl.Series(rng.integers(2**60, 2**60 + 500, 600)),
+            "asked": pl.Series([True, None, False] * 200),
+            "hour": pl.Series(rng.integers(0, 86_400, 600) * 10**9).cast(pl.Time),
+            "row": pl.int_range(600, eager=True),
+        }
+    ).with_columns(whole=pl.when(pl.int_range(600) % 9 > 0).then(pl.col("whole")))
+    data = tmp_path / "people"
+    data.mkdir()
+    for part in range(12):
+        frame[50 * part : 50 * (part + 1)].write_parquet(data / f"part-{part}.parquet")
+    people = Scan.of(data).frame()
+    options: dict[str, Any] = {"seed": 1, "keep": ["row"]}
+    avatarize_folder(data, tmp_path / "out", Avatarizer(**options), aligned=tmp_path / "aligned")
+    here = Avatarizer(**options).fit(people)
+    for name, shuffle in (("out", True), ("aligned", False)):
+        made = Scan.of(tmp_path / name).frame()
+        wanted = here.release(shuffle=shuffle)
+        assert made.columns == wanted.columns
+        for column in wanted.columns:
+            assert made[column].to_list() == wanted[column].to_list(), column
+    with pytest.raises(InputError, match="would overwrite"):
+        avatarize_folder(data, tmp_path / "a", Avatarizer(), aligned=tmp_path / "a")
+    with pytest.raises(InputError, match="is inside the folder that is read"):
+        avatarize_folder(data, data / "out", Avatarizer())
+    with pytest.raises(InputError, match="is there already"):
+        avatarize_folder(data, tmp_path / "out", Avatarizer())
+
+
+def test_names_that_are_no_text_and_names_like_ours() -> None:
+    frame = people(500)[["age", "visits", "sex", "smoker"]]
+    for names in ([0, 1, 2, 3], ["__key__", "__place__", "c0", "0"], [("a", 1), "b", 2, "v0"]):
+        named = frame.copy()
+        named.columns = pd.Index(names, tupleize_cols=False)
+        here = Avatarizer(seed=1).fit(named).release()
+        made = Avatarizer(seed=1).fit(dd.from_pandas(named, npartitions=3, sort=False)).release()
+        assert pooled(made).columns.tolist() == names
+        assert np.array_equal(pooled(made).to_numpy(), here.to_numpy())
+
+
+def test_categories_that_are_dates_and_ordered_ones() -> None:
+    frame = people(600)[["age", "sex"]]
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 300, len(frame)), "D")
+    frame["day"] = pd.Series([str(day.date()) for day in days], dtype="category")
+    frame["stage"] = pd.Categorical(
+        rng.choice(["I", "II"], len(frame)), categories=["II", "I"], ordered=True
+    )
+    options: dict[str, Any] = {"seed": 1, "date": {"day": None}}
+    here = Avatarizer(**options).fit(frame).release()
+    made = pooled(Avatarizer(**options).fit(cut(frame, 3)).release())
+    assert made["day"].tolist() == here["day"].tolist()
+    assert made["stage"].cat.ordered
+    assert made["stage"].tolist() == here["stage"].tolist()
+
+
+def test_objects_are_not_taken_for_what_they_are_not() -> None:
+    import dask
+
+    frame = people(400)[["age", "visits"]]
+    days = [dt.date(2020, 1, 1) + dt.timedelta(int(day)) for day in frame["visits"]]
+    frame["day"] = pd.Series([None, *days[1:]], dtype=object)
+    frame["price"] = pd.Series([Decimal(int(v)) / 4 for v in frame["visits"]], dtype=object)
+    with dask.config.set({"dataframe.convert-string": False}):
+        here = Avatarizer(seed=1).fit(frame).release()
+        made = pooled(Avatarizer(seed=1).fit(cut(frame, 3)).release())
+    for name in ("day", "price"):
+        assert made[name].tolist() == here[name].tolist()
+
+
+def test_a_release_says_nothing_of_its_seed_and_of_divisions() -> None:
+    made = Avatarizer(seed=9_876_543_210).fit(cut(people(500), 3)).release()
+    assert "9876543210" not in f"{made!r} {made.dask!r}"
+    assert not made.known_divisions
+
+
+def test_one_partition_may_be_much_larger() -> None:
+    """Walls follow the rows, not the partitions."""
+    from sosie.engines import dask as engine
+
+    frame = people(4_000)
+    pieces = [frame.iloc[i : i + 20] for i in range(0, 400, 20)] + [frame.iloc[400:]]
+    data = dd.from_delayed([delayed_of(piece) for piece in pieces], meta=frame.iloc[:0])
+    fitted = engine.fit(data, Avatarizer().settings, Avatarizer().roles)
+    assert np.diff(fitted.firsts).max() < 4 * len(frame) / len(pieces)
+
+
+def delayed_of(piece: pd.DataFrame) -> Any:
+    from dask import delayed
+
+    return delayed(piece)
+
+
+def test_linked_numbers_and_repeated_names_are_told() -> None:
+    frame = people(300)
+    with pytest.raises(InputError, match="linked column 'age' is a number"):
+        Avatarizer(linked=[("age", "sex")]).fit(cut(frame, 2))
+    with pytest.raises(InputError, match="numbered from 0"):
+        Avatarizer().fit(cut(frame, 2)).release(-1)

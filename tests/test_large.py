@@ -236,3 +236,27 @@ def test_comparisons_live_on_disk_too(folder: Path, tmp_path: Path) -> None:
     here = Comparison.of(frame, made, aligned=True)
     assert np.array_equal(there.avatar_points, here.avatar_points)
     assert np.array_equal(there.crowd.hit, here.crowd.hit)
+
+
+def test_columns_that_are_kept_count(tmp_path: Path) -> None:
+    frame = people(2_000).with_columns(note=pl.lit("x" * 200))
+    frame.write_parquet(tmp_path / "a.parquet")
+    scan, settings = Scan.of(tmp_path / "a.parquet"), Avatarizer().settings
+    more = Budget.of(scan, settings, ["note"]).apart - Budget.of(scan, settings).apart
+    assert more > 200 * 2_000
+
+
+def test_numbers_written_as_an_enum_are_whole(tmp_path: Path) -> None:
+    values = [str(value) for value in np.random.default_rng(0).integers(0, 50, 3_000)]
+    frame = people(3_000).with_columns(
+        dose=pl.Series(values, dtype=pl.Enum(sorted({*values}))), born=pl.lit(None)
+    )
+    frame.write_parquet(tmp_path / "a.parquet")
+    options: dict[str, Any] = {"seed": 1, "numeric": ["dose"], "drop": ["born"]}
+    here = Avatarizer(**options).fit(frame).release()
+    there = Avatarizer(**options)
+    there.fit(Table.of(Scan.of(tmp_path / "a.parquet"), there.roles, Disk(tmp_path)))
+    save(there.drawn(), tmp_path / "b.parquet")
+    made = pl.read_parquet(tmp_path / "b.parquet")
+    assert made.equals(here)
+    assert made.schema == here.schema

@@ -405,7 +405,10 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("command", OUTPUTS)
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(c, marks=[pytest.mark.slow] * (c == "demo")) for c in OUTPUTS],
+)
 def test_everything_is_written_inside_the_folder_and_nothing_is_sent(
     workplace: Path, tmp_path: Path, command: str
 ) -> None:

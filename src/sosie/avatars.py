@@ -204,8 +204,7 @@ class Avatarizer:
             The table can't be used: the message names the column or row and the way out.
         """
         if cluster.is_dask(data):
-            self._fitted, self._spread = None, cluster.fit(data, self.settings, self.roles)
-            return self
+            return self.fit_spread(data)
         self._spread = None
         if isinstance(data, Table):
             table = data
@@ -223,6 +222,11 @@ class Avatarizer:
                 f" or, where it holds dates, say so (--date {name})"
             )
         self._fitted = _Fitted.of(table, self.settings, self.threads)
+        return self
+
+    def fit_spread(self, data: object) -> Self:
+        """Find each person's neighbours on a Dask cluster, in a Dask dataframe or in files."""
+        self._fitted, self._spread = None, cluster.fit(data, self.settings, self.roles)
         return self
 
     def draw(self, release: int = 0, part: int = 0) -> Table:

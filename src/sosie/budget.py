@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -85,6 +86,7 @@ class Budget:
     rows, row : how many rows, and the bytes of one in a dataframe.
     components, k, augment : see `sosie.avatars.Settings`.
     compared : whether the avatars are measured too.
+    whole : the bytes a row of columns that are held whole, in the originals and in the avatars.
     """
 
     rows: int
@@ -93,13 +95,21 @@ class Budget:
     k: int
     augment: int
     compared: bool = False
+    whole: float = 0.0
 
     @classmethod
-    def of(cls, scan: Scan, settings: Settings, *, compared: bool = False) -> Self:
-        """Of a table that is not read yet."""
-        size = scan.bytes_per_row
+    def of(
+        cls,
+        scan: Scan,
+        settings: Settings,
+        whole: Sequence[Hashable] = (),
+        *,
+        compared: bool = False,
+    ) -> Self:
+        """Of a table that is not read yet; columns in `whole` (kept ones) are held whole."""
+        row, held = scan.bytes_per_row(), scan.bytes_per_row([str(name) for name in whole])
         known = settings.components, settings.k, settings.augment
-        return cls(len(scan), size, *known, compared)
+        return cls(len(scan), row, *known, compared, held)
 
     @property
     def together(self) -> int:
@@ -110,7 +120,7 @@ class Budget:
     @property
     def apart(self) -> int:
         """With columns on disk: the search, then one column at a time."""
-        made = 8 * self.k + 90 * self.augment
+        made = 8 * self.k + (90 + 2 * self.whole) * self.augment
         return BASE + round(self.rows * max(self._search, self._measures, made))
 
     @property

@@ -11,12 +11,25 @@ from threading import Lock
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sosie.frames import Floats
 
-__all__ = ["WholeSum"]
+__all__ = ["WholeSum", "added"]
 
 WORD = 2.0**32
+
+
+def added(rows: NDArray[Any]) -> NDArray[Any]:
+    """Sum over the first axis, one row after the other: NumPy's own depends on the shape.
+
+    >>> added(np.array([[1.0], [2.0]])).tolist()
+    [3.0]
+    """
+    total: NDArray[Any] = rows[0].copy()
+    for row in rows[1:]:
+        total += row
+    return total
 
 
 class WholeSum:

@@ -492,7 +492,14 @@ def _filled(series: Series, missing: Mask) -> Series:
 def like(series: Series) -> Series:
     """A few rows with the dtype and the missing style of a column: all that `build` looks at."""
     missing = series.is_null()
-    return series.filter(missing).head(1) if missing.any() else series.head(1)
+    if series.dtype != nw.Object:
+        return series.filter(missing).head(1) if missing.any() else series.head(1)
+    # Of objects, one of each type, and the one with the most decimals.
+    shown: dict[object, int] = {}
+    for row, value in enumerate(objects(series)):
+        scale = value.as_tuple().exponent if isinstance(value, Decimal) else 0
+        shown.setdefault((type(value), scale), row)
+    return nw.from_native(cast(Any, take(series, np.array([*shown.values()]))), series_only=True)
 
 
 def take(series: Series, rows: Ints) -> object:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sosie.exact import added
 from sosie.frames import Floats
 from sosie.mixture import MISSING, SPIKE, Mixture, Single, Voted, proximity
 from sosie.parallel import each_part
@@ -166,7 +167,7 @@ def gather(
     def mix(part: slice, chance: Single, votes: Single, noise: Single | None, own: slice) -> None:
         rows = mixture.rows[:, part]
         weights: Floats = proximity(mixture.distances[:, part].T).T * chance.T
-        weights /= weights.sum(axis=0)
+        weights /= added(weights)
         ballot = Ballot(rows, weights)
         votes = np.ascontiguousarray(votes.T)
         for voted, drawn, vote in zip(mixture.voted, codes, votes, strict=True):
@@ -211,7 +212,7 @@ def _averages(mixture: Mixture, rows: NDArray[np.int32], weights: Floats) -> tup
     if mixture.present is None:
         for near, weight in zip(rows, weights, strict=True):
             means += weight[:, None] * mixture.values.take(near, axis=0)
-        squares = np.square(weights).sum(axis=0)[:, None]
+        squares = added(np.square(weights))[:, None]
         return means, np.sqrt(np.maximum(1 - squares, LEAST_SPREAD))
     squares, total = np.zeros(shape), np.zeros(shape)
     for near, weight in zip(rows, weights, strict=True):
@@ -263,7 +264,7 @@ class Ballot:
         weights = self.weights * voted.allowed[codes]
         best, most = codes[0].copy(), np.zeros(codes.shape[1])
         for mine, own in zip(codes, weights, strict=True):
-            share = (weights * (codes == mine)).sum(axis=0)
+            share = added(weights * (codes == mine))
             better = (share > most) & (own > 0)
             best[better], most[better] = mine[better], share[better]
         return np.where(most > 0, best, np.asarray(voted.commonest, best.dtype))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -51,6 +52,7 @@ def is_parquet(path: Path) -> bool:
 def opened(
     path: Path,
     settings: Settings,
+    whole: Sequence[Hashable] = (),
     *,
     scratch: Path,
     separator: str | None = None,
@@ -61,6 +63,7 @@ def opened(
 
     Parameters
     ----------
+    whole : columns that are carried over as they are, in memory.
     scratch : folder for the columns that are not held in memory.
     separator : of a CSV; None finds it.
     memory : bytes to keep to; by default half of what is free.
@@ -73,7 +76,7 @@ def opened(
     """
     if is_parquet(path):
         scan = Scan.of(path)
-        space = Budget.of(scan, settings, compared=compared).space(memory, scratch)
+        space = Budget.of(scan, settings, whole, compared=compared).space(memory, scratch)
         if space is not MEMORY:
             return Opened(scan, space, None, scan.sha256)
     source = read(path, separator)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.errors import InputError, quoted
-from sosie.exact import WholeSum
+from sosie.exact import WholeSum, added
 from sosie.frames import Floats, Ints, Mask
 from sosie.neighbours import Neighbours
 from sosie.normal_scores import NormalScores
@@ -394,11 +394,11 @@ class NoiseSums:
             near = rows[:, part]
             cells = values.take(near, axis=0).astype(np.float64)
             if present is None:
-                cells -= cells.mean(axis=0)
+                cells -= added(cells) / k
                 pairs.add(np.full((width, width), (k - 1.0) * near.shape[1]))
             else:
                 has = present.take(near, axis=0)
-                cells = (cells - cells.sum(axis=0) / np.maximum(has.sum(axis=0), 1)) * has
+                cells = (cells - added(cells) / np.maximum(has.sum(axis=0), 1)) * has
                 joint = np.array([(has & has[:, :, i, None]).sum(axis=0) for i in range(width)])
                 pairs.add(np.maximum(joint - 1, 0).sum(axis=1).astype(np.float64))
             flat = np.rint(cells.reshape(-1, width) * UNIT)

@@ -100,6 +100,8 @@ class Release:
         columns: dict[Hashable, tuple[Column, Series]] = {}
         for name in self._names:
             outside[name] = self._outside(name)
+            if outside[name] is None and self._lists_its_values(name):
+                outside[name] = written(self.column(name), frames.like(self._series(name)))
             if outside[name] is None:
                 columns[name] = _waiting(self.column(name), self._series(name), space)
             space.forget()
@@ -127,6 +129,12 @@ class Release:
 
         lazy = register_io_source(source, schema=first.schema)
         lazy.sink_parquet(file, row_group_size=ROW_GROUP, maintain_order=True)
+
+    def _lists_its_values(self, name: Hashable) -> bool:
+        """Whether a number is written as a category, whose levels all rows make together."""
+        dtype = self._series(name).dtype
+        listed = dtype in (nw.Enum, nw.Categorical)
+        return listed and isinstance(self.table.column(name), Numbers)
 
     def _let_go(self, name: Hashable) -> None:
         at = next(n.column for n in self.mixture.numbers if n.name == name)

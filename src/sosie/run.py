@@ -6,7 +6,6 @@ import hmac
 import json
 import os
 import secrets
-import tempfile
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -139,6 +138,7 @@ def run(
         source = opened(
             data,
             avatarizer.settings,
+            (*avatarizer.roles.keep, *avatarizer.roles.id),
             scratch=stage,
             separator=separator,
             memory=memory,
@@ -299,7 +299,12 @@ def avatarize_file(
             check_format(path)
     progress("read")
     source = opened(
-        data, avatarizer.settings, scratch=out.parent, separator=separator, memory=memory
+        data,
+        avatarizer.settings,
+        (*avatarizer.roles.keep, *avatarizer.roles.id),
+        scratch=out.parent,
+        separator=separator,
+        memory=memory,
     )
     progress("fit")
     table = Table.of(source.frame, avatarizer.roles, source.space, avatarizer.threads)
@@ -344,7 +349,7 @@ def audit_files(
     people = opened(
         originals,
         Settings.of(components=components),
-        scratch=Path(tempfile.gettempdir()),
+        scratch=(page or metrics or Path("-")).parent,
         separator=separator,
         memory=memory,
         compared=True,

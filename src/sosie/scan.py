@@ -91,11 +91,18 @@ class Scan(Columns):
         """Some columns, or all, of all files."""
         import polars as pl
 
-        parts = [_read(file, names) for file in self.files]
-        wanted = {n: d for n, d in self.schema.items() if names is None or n in names}
-        cast = [part.select(pl.col(n).cast(d) for n, d in wanted.items()) for part in parts]
-        whole: pl.DataFrame = pl.concat(cast, rechunk=True)
+        wanted = [name for name in self.schema if names is None or name in names]
+        parts = [self.part(number, wanted) for number in range(len(self.files))]
+        whole: pl.DataFrame = pl.concat(parts, rechunk=True)
         return whole
+
+    def part(self, number: int, names: Sequence[str]) -> pl.DataFrame:
+        """Some columns of one file, in the types of all."""
+        import polars as pl
+
+        types = [pl.col(name).cast(self.schema[name]) for name in names]
+        part: pl.DataFrame = _read(self.files[number], names).select(types)
+        return part
 
     @cached_property
     def sha256(self) -> str:
@@ -107,11 +114,15 @@ class Scan(Columns):
                     digest.update(part)
         return digest.hexdigest()
 
+    def bytes_per_row(self, names: Sequence[str] | None = None) -> float:
+        """What a row takes in memory, of all columns or some, estimated from the first rows."""
+        head = self._head if names is None else self._head.select(names)
+        return float(head.estimated_size() / max(len(self._head), 1))
+
     @cached_property
-    def bytes_per_row(self) -> float:
-        """What a row takes in memory, estimated from the first rows."""
-        head = _read(self.files[0], None, rows=10_000)
-        return float(head.estimated_size() / max(len(head), 1))
+    def _head(self) -> pl.DataFrame:
+        head: pl.DataFrame = _read(self.files[0], None, rows=10_000)
+        return head
 
 
 def _parts(folder: Path) -> list[Path]:

@@ -262,11 +262,8 @@ class Table:
         notes = [note for some in said for note in some]
         linked = {name for group in roles.linked for name in group}
         for column in columns:
-            if column.name in linked and isinstance(column, Numbers):
-                raise InputError(
-                    f"linked column {column.name!r} is a {column.kind}; only categories can be "
-                    "linked: declare it with --categorical, or leave it out of --linked"
-                )
+            if column.name in linked:
+                check_linked(column)
         return cls(source, columns, roles, tuple(notes), space)
 
     def like(self, frame: object) -> Table:
@@ -359,6 +356,15 @@ class Table:
         forced = {*self.roles.categorical, *self.roles.numeric}
         return tuple(
             c.name for c in self.columns if c.name not in forced and looks_like_identifier(c)
+        )
+
+
+def check_linked(column: Column) -> None:
+    """Raise InputError where a column can't be drawn together with others."""
+    if isinstance(column, Numbers):
+        raise InputError(
+            f"linked column {column.name!r} is a {column.kind}; only categories can be "
+            "linked: declare it with --categorical, or leave it out of --linked"
         )
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,13 +26,23 @@ from sosie.errors import InputError, SosieWarning, quoted
 from sosie.famd import FAMD, CrossProduct, Layout
 from sosie.frames import Ints
 from sosie.generation import gather, gathered_into
+from sosie.io import check_apart
 from sosie.mixture import Mixture, NoiseSums, Prepared, noise_root, prepared
 from sosie.neighbours import Points, curve
 from sosie.randomness import BLOCK, Purpose, generator
 from sosie.release import Release, written
 from sosie.scan import Scan
 from sosie.space import MEMORY
-from sosie.table import Column, Levels, Numbers, Roles, Table, encoded_column, looks_like_identifier
+from sosie.table import (
+    Column,
+    Levels,
+    Numbers,
+    Roles,
+    Table,
+    check_linked,
+    encoded_column,
+    looks_like_identifier,
+)
 
 if TYPE_CHECKING:
     from sosie.avatars import Avatarizer, Settings
@@ -40,8 +51,8 @@ __all__ = ["LOCAL", "Fitted", "avatarize_folder", "fit", "is_dask"]
 
 LOCAL = "local"
 
-SAMPLED = 1_000
-"""Places looked at in each part to set the walls between cells."""
+SAMPLED = 100_000
+"""Places looked at to set the walls between cells."""
 
 CELL = 1 << 17
 """Rows of a cell: what is done to one takes some 200 MB."""
@@ -105,8 +116,14 @@ class Fitted:
     root: Any
 
     def release(self, r: int, *, seed: int, order_seed: int, shuffle: bool) -> Any:
-        """One release, a Dask dataframe."""
+        """One release, a Dask dataframe.
+
+        Until it is computed or written it holds the seeds: it is not to be given away.
+        """
         import dask.dataframe as dd
+
+        if r < 0:
+            raise InputError(f"releases are numbered from 0, got {r}")
 
         settings, total = self.settings, int(self.firsts[-1])
         parts = range(r * settings.augment, (r + 1) * settings.augment)
@@ -122,16 +139,17 @@ class Fitted:
         inner = {last * i // len(made) for i in range(1, len(made))}
         walls = sorted({0, *inner, last})
         ordered = frame.set_index(KEY, divisions=walls)
-        return ordered.map_partitions(_plain_index, meta=meta.drop(columns=KEY))
+        named = _named(meta.drop(columns=KEY), self.names)
+        return ordered.map_partitions(_named, self.names, meta=named).clear_divisions()
 
 
 def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = None) -> Fitted:
-    """Find each person's neighbours in a Dask dataframe.
+    """Find each person's neighbours in a Dask dataframe, or in Parquet files (a `Scan`).
 
     Parameters
     ----------
     cells_wanted : how many cells to make; by default as many as there are partitions, and so
-        many that none has more than about 131,072 rows. No result depends on it.
+        many that they have 131,072 rows on average. No result depends on it.
 
     Raises
     ------
@@ -139,6 +157,11 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
         The table can't be used, or partitions differ in their columns or types.
     """
     names = list(data.columns)
+    repeated = [name for i, name in enumerate(names) if name in names[:i]]
+    if repeated:
+        raise InputError(f"several columns have the same name: {quoted(repeated)}")
+    if not names:
+        raise InputError("the table has no columns")
     roles.check(names)
     if roles.id:
         raise InputError(
@@ -182,7 +205,7 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
     del rows, tables
     width = famd.components
     wanted = cells_wanted or max(parts, -(-total // CELL))
-    shifted = _moved(located, wanted)
+    shifted = _moved(located, wanted, total)
     shape = (sum(g.prepared.voted is not None for g in groups), width)
     found = list(persist(*(delayed(_cell)(part, shape, list(roles.keep)) for part in shifted)))
     del located, shifted
@@ -206,7 +229,7 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
         firsts,
         famd,
         tuple(name for name in names if name not in left_out),
-        {name: data[name]._meta for name in roles.keep},
+        {name: compute(delayed(_meta_of)(kept[name][0]))[0][name] for name in roles.keep},
         root,
     )
 
@@ -216,7 +239,14 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
 
 def _pieces(data: Any, name: Hashable) -> list[Any]:
     """One column of each partition; where data come from Parquet, nothing else is read."""
+    if isinstance(data, Scan):
+        return [delayed(_read)(data, part, name) for part in range(len(data.files))]
     return list(data[[name]].to_delayed())
+
+
+def _read(scan: Scan, part: int, name: str) -> Any:
+    """One column of one file, in Arrow's types, which hold missing values of every type."""
+    return scan.part(part, [name]).to_pandas(use_pyarrow_extension_array=True)
 
 
 def _lengths(data: Any, name: Hashable) -> list[int]:
@@ -294,6 +324,8 @@ def _encoded(
             if isinstance(column, Levels)
             else frames.like(series).to_native()
         )
+    for column in columns if len(columns) > 1 else ():
+        check_linked(column)
     forced = {*roles.categorical, *roles.numeric}
     suspects = [c.name for c in columns if c.name not in forced and looks_like_identifier(c)]
     made = Prepared(None)
@@ -317,25 +349,36 @@ def _whole(name: Hashable, parts: Sequence[Any]) -> frames.Series:
     import pandas as pd
 
     held = [part[name] for part in parts if len(part)]
-    kinds = {series.dtype for series in held}
-    if any(isinstance(kind, pd.CategoricalDtype) for kind in kinds):
+    first = held[0].dtype
+    for i, part in enumerate(parts):
+        if len(part) and _kind(part[name].dtype) != _kind(first):
+            raise InputError(
+                f"partition {i}: column {name!r} is {first} in the first partition with rows and"
+                f" {part[name].dtype} here; give all partitions one type"
+            )
+    if isinstance(first, pd.CategoricalDtype):
         from pandas.api.types import union_categoricals
 
-        if len({isinstance(kind, pd.CategoricalDtype) for kind in kinds}) == 1:
-            joined = pd.Series(union_categoricals(held, ignore_order=True), name=name)
-            return frames.column(frames.wrap(joined.to_frame()), name)
-    numeric = {pd.api.types.is_numeric_dtype(kind) for kind in kinds}
-    moments = {pd.api.types.is_datetime64_any_dtype(kind) for kind in kinds}
-    if len(numeric) > 1 or len(moments) > 1:
-        where = next(
-            i for i, part in enumerate(parts) if len(part) and part[name].dtype != held[0].dtype
-        )
-        raise InputError(
-            f"partition {where}: column {name!r} is {held[0].dtype} in the first partition with"
-            f" rows and {parts[where][name].dtype} here; give all partitions one type"
-        )
-    joined = pd.concat(held, ignore_index=True)
-    return frames.column(frames.wrap(joined.to_frame(name)), name)
+        same = all(series.dtype == first for series in held)
+        joined = pd.Series(union_categoricals(held, ignore_order=not same))
+    else:
+        joined = pd.concat(held, ignore_index=True)
+    return frames.column(frames.wrap(joined.to_frame("x")), "x")
+
+
+def _kind(dtype: Any) -> str:
+    """What must be the same in all partitions; numbers may be whole in some and not in others."""
+    import pandas as pd
+
+    if isinstance(dtype, pd.CategoricalDtype):
+        return f"category of {_kind(dtype.categories.dtype)}"
+    if pd.api.types.is_bool_dtype(dtype):
+        return "boolean"
+    if pd.api.types.is_numeric_dtype(dtype):
+        return "number"
+    if isinstance(dtype, pd.StringDtype) or pd.api.types.is_object_dtype(dtype):
+        return "text"
+    return str(dtype)
 
 
 def _facts(whole: _Encoded) -> tuple[Group, dict[Hashable, Any], list[str], list[Hashable]]:
@@ -414,11 +457,12 @@ def _located(
     return pd.DataFrame(columns)
 
 
-def _moved(located: Sequence[Any], wanted: int) -> list[Any]:
+def _moved(located: Sequence[Any], wanted: int, total: int) -> list[Any]:
     """Rows in cells along the curve, by Dask's own shuffle."""
     import dask.dataframe as dd
 
-    samples = compute(*(delayed(_sampled)(part) for part in located))
+    step = max(total // SAMPLED, 1)
+    samples = compute(*(delayed(_sampled)(part, step) for part in located))
     seen = np.sort(np.concatenate(samples))
     shares = np.arange(1, wanted) / wanted
     inner = np.unique(seen[(shares * len(seen)).astype(np.int64)]) if wanted > 1 else seen[:0]
@@ -432,9 +476,8 @@ def _meta_of(part: Any) -> Any:
     return part.iloc[:0]
 
 
-def _sampled(part: Any) -> Ints:
-    places = np.sort(part[PLACE].to_numpy())
-    return np.asarray(places[:: max(len(places) // SAMPLED, 1)])
+def _sampled(part: Any, step: int) -> Ints:
+    return np.asarray(np.sort(part[PLACE].to_numpy())[step // 2 :: step])
 
 
 def _cell(part: Any, shape: tuple[int, int], keep: Sequence[Hashable]) -> Cell:
@@ -544,10 +587,10 @@ class _Shared:
 
 @dataclass(frozen=True)
 class _Draw:
-    """Which avatars to draw; the seeds go to the workers and nowhere else."""
+    """Which avatars to draw."""
 
-    seed: int
-    order_seed: int
+    seed: int = field(repr=False)
+    order_seed: int = field(repr=False)
     number: int
     shuffle: bool
 
@@ -591,7 +634,7 @@ def _avatars(
             column = replace(column, first=np.arange(len(column.labels)))
         natives[name] = _alike(pd.Series(written(column, series)), name, shared)
     frame = pd.concat(natives.values(), axis=1)
-    frame.columns = pd.Index(list(natives))
+    frame.columns = pd.Index(_numbered(natives))
     start, count = mixture.first, len(mixture.order)
     if draw.shuffle:
         frame[KEY] = keys(draw.order_seed, draw.number, start, count, mixture.total)
@@ -624,6 +667,8 @@ def _alike(series: Any, name: Hashable, known: _Shared | Fitted) -> Any:
         return series
     held: Any = known.held[name]
     group = next(g for g in known.groups if any(c.name == name for c in g.columns))
+    if isinstance(group.columns[0], Numbers):  # each part has categories of its own
+        return series.astype(series.cat.categories.dtype)
     voted = group.prepared.voted
     drawn = {*range(len(held))}
     if voted is not None:
@@ -644,13 +689,24 @@ def _avatars_meta(fitted: Fitted) -> Any:
             columns[name] = _alike(pd.Series(fitted.held[name])[:0], name, fitted)
         else:
             columns[name] = fitted.shown[name]
-    frame = pd.DataFrame(columns)
+    frame = pd.concat(columns.values(), axis=1)
+    frame.columns = pd.Index(_numbered(columns))
     frame[KEY] = np.empty(0, dtype=np.int64)
     return frame
 
 
-def _plain_index(part: Any) -> Any:
-    return part.reset_index(drop=True)
+def _numbered(names: Iterable[Hashable]) -> list[str]:
+    """Names that Dask can work with, whatever those of the table are."""
+    return [str(number) for number, _ in enumerate(names)]
+
+
+def _named(part: Any, names: Sequence[Hashable]) -> Any:
+    """A part of a release with the table's own names, and an index of its own."""
+    import pandas as pd
+
+    part = part.reset_index(drop=True)
+    part.columns = pd.Index(list(names), tupleize_cols=False)
+    return part
 
 
 # ---------------------------------------------------------------- files
@@ -680,39 +736,62 @@ def avatarize_folder(
         Dask is not installed, the cluster can't be reached, the files can't be used, or a
         folder is there already; nothing is left behind.
     """
+    check_apart([data], [out, aligned])
     for folder in (out, aligned):
         if folder is not None and folder.exists():
             raise InputError(f"{folder}: is there already; choose a folder that is not")
-    scan = Scan.of(data)
+        if folder is not None and data.resolve() in folder.resolve().parents:
+            raise InputError(f"{folder}: is inside the folder that is read; choose another one")
+    scan = Scan.of(data.resolve())
     try:
-        import dask.dataframe as dd
         from dask.distributed import Client
     except ImportError as error:
         raise InputError(f"{error.name} is not installed: pip install 'sosie[dask]'") from error
     progress("read")
     try:
-        options: dict[str, Any] = {} if scheduler == LOCAL else {"address": scheduler}
+        options: dict[str, Any] = {"address": scheduler}
+        if scheduler == LOCAL:  # no page about it that others on the network could open
+            options = {"dashboard_address": None}
         client: Any = Client(**options, timeout="10s")  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise InputError(f"{scheduler}: no Dask scheduler answers there ({error})") from error
     with client:
         progress("fit")
-        avatarizer.fit(dd.read_parquet([str(file.resolve()) for file in scan.files]))
+        avatarizer.fit_spread(scan)
         progress("draw")
-        for folder, shuffle in ((aligned, False), (out, True)):
-            if folder is not None:
-                _save(avatarizer.release(shuffle=shuffle), folder, private=not shuffle)
+        with ExitStack() as stages:
+            staged = {
+                folder: stages.enter_context(_stage(folder))
+                for folder in (out, aligned)
+                if folder is not None
+            }
+            for folder, stage in staged.items():
+                release = avatarizer.release(shuffle=folder is out)
+                release.to_parquet(str(stage), write_index=False, name_function=_file_name)
+            staged[out].chmod(usual_mode(folder=True))
+            for folder, stage in staged.items():
+                stage.rename(folder)
 
 
-def _save(release: Any, folder: Path, *, private: bool) -> None:
-    """A folder of Parquet files, whole or not at all."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    stage = Path(tempfile.mkdtemp(prefix=".sosie-", dir=folder.parent))
+def _file_name(part: int) -> str:
+    return f"part-{part:06d}.parquet"  # in the order of their names they are in order
+
+
+@contextmanager
+def _stage(folder: Path) -> Iterator[Path]:
+    """A folder of its owner's beside the final one; it is gone at the end, renamed or not."""
     try:
-        release.to_parquet(str(stage.resolve()), write_index=False)
-        if not private:
-            stage.chmod(usual_mode(folder=True))
-        stage.rename(folder)
-    except BaseException:
-        shutil.rmtree(stage, ignore_errors=True)
-        raise
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        for left in folder.parent.glob(f".sosie-{folder.name}-*.partial"):
+            shutil.rmtree(left, ignore_errors=True)  # of an earlier try that was killed
+        stage = Path(
+            tempfile.mkdtemp(
+                prefix=f".sosie-{folder.name}-", suffix=".partial", dir=folder.parent.resolve()
+            )
+        )
+        try:
+            yield stage
+        finally:
+            shutil.rmtree(stage, ignore_errors=True)
+    except OSError as error:
+        raise InputError(f"{folder}: can't be written ({error.strerror or error})") from error
