@@ -443,7 +443,8 @@ def encoded_column(name: Name, series: Series, roles: Roles, notes: list[str]) -
     column = _numbers(name, series, held, missing, roles, forced)
     if column is None:
         return _categories(name, series, held, notes)
-    if not forced and not _more_distinct_than(column.values[~missing], MOST_LEVELS_OF_A_NUMBER):
+    present = column.values[~missing] if missing.any() else column.values
+    if not forced and not _more_distinct_than(present, MOST_LEVELS_OF_A_NUMBER):
         return _levels(name, series, "category")
     if (
         not forced
@@ -545,7 +546,8 @@ def _numbers(
 
 def _integers(name: Name, series: Series, missing: Mask) -> Numbers:
     ticks, unsigned = frames.ticks(series), frames.is_wrapped(series)
-    present = ticks[~missing].view(np.uint64) if unsigned else ticks[~missing]
+    present = ticks[~missing] if missing.any() else ticks  # a copy of millions is not free
+    present = present.view(np.uint64) if unsigned else present
     low, high = int(present.min()), int(present.max())
     # float64 is exact up to 2^53: larger numbers are counted from the smallest, and in steps.
     origin = low if max(abs(low), abs(high)) > EXACT else 0
@@ -583,16 +585,21 @@ def _date_grid(present: Ints, per_day: int) -> Grid:
 
 
 def _floats(name: Name, values: Floats, missing: Mask) -> Numbers:
-    present = values[~missing]
+    present = values[~missing] if missing.any() else values
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         raise InputError(
             f"column {name!r} has an infinite value in row {infinite[0] + 1}; "
             "replace it by a missing value or a bound"
         )
-    if len(present) and float(np.abs(present).max()) < EXACT and not np.mod(present, 1).any():
+    if len(present) and float(np.abs(present).max()) < EXACT and _are_whole(present):
         return Numbers(name, "integer", values, Grid(step=1))
     return Numbers(name, "number", values, Grid(decimals=_decimals(present)))
+
+
+def _are_whole(values: Floats) -> bool:
+    parts = range(0, len(values), MANY_ROWS)
+    return not any(np.mod(values[start : start + MANY_ROWS], 1).any() for start in parts)
 
 
 def _decimals(values: Floats) -> int | None:

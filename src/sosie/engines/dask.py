@@ -176,12 +176,12 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
         raise InputError(
             f"k is {settings.k}, and in a table of {total} rows the largest k is {total - 1}"
         )
-    ends = np.cumsum([0, *lengths])
+    ends, sources = _cuts(lengths)
     groups, held, rows = _columns(data, names, roles, settings, ends)
     layout = Layout.from_outlines(
         _in_order([o for group in groups for o in group.outlines], names), roles.weights
     )
-    parts = len(lengths)
+    parts = len(sources)
     build = delayed(_part_table)
     tables = [build(groups, [some[i] for some in rows], names, roles) for i in range(parts)]
     sums = [delayed(cells.cross_product)(layout, table) for table in tables]
@@ -196,7 +196,8 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
                 reach,
                 tables[i],
                 [some[i] for some in rows],
-                {name: pieces[i] for name, pieces in kept.items()},
+                {name: pieces[sources[i][0]] for name, pieces in kept.items()},
+                sources[i][1],
                 int(ends[i]),
             )
             for i in range(parts)
@@ -204,7 +205,7 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
     )
     del rows, tables
     width = famd.components
-    wanted = cells_wanted or max(parts, -(-total // CELL))
+    wanted = cells_wanted or max(len(lengths), -(-total // CELL))
     shifted = _moved(located, wanted, total)
     shape = (sum(g.prepared.voted is not None for g in groups), width)
     found = list(persist(*(delayed(_cell)(part, shape, list(roles.keep)) for part in shifted)))
@@ -237,6 +238,26 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
 # ---------------------------------------------------------------- columns
 
 
+def _cuts(lengths: Sequence[int]) -> tuple[Ints, list[tuple[int, int]]]:
+    """Parts of at most `CELL` rows: where they end, and where each is in the partitions.
+
+    Returns
+    -------
+    ends : (parts + 1,) int64, numbers of rows.
+    sources : the partition of each part, and its first row there.
+
+    >>> ends, sources = _cuts([0, 3])
+    >>> ends.tolist(), sources
+    ([0, 0, 3], [(0, 0), (1, 0)])
+    """
+    sizes, sources = [], []
+    for partition, length in enumerate(lengths):
+        for start in range(0, max(length, 1), CELL):
+            sizes.append(min(CELL, length - start))
+            sources.append((partition, start))
+    return np.cumsum([0, *sizes]), sources
+
+
 def _pieces(data: Any, name: Hashable) -> list[Any]:
     """One column of each partition; where data come from Parquet, nothing else is read."""
     if isinstance(data, Scan):
@@ -256,13 +277,13 @@ def _lengths(data: Any, name: Hashable) -> list[int]:
 def _columns(
     data: Any, names: Sequence[Hashable], roles: Roles, settings: Settings, ends: Ints
 ) -> tuple[tuple[Group, ...], dict[Hashable, Any], list[list[Any]]]:
-    """Encode each column or linked group whole, and cut it where the partitions end.
+    """Encode each column or linked group whole, and cut it into parts.
 
     Returns
     -------
     groups : what is known of them.
     held : native values that writing avatars needs.
-    rows : for each group, its encoded rows in each partition, on the cluster.
+    rows : for each group, its encoded rows in each part, on the cluster.
     """
     import warnings
 
@@ -437,9 +458,10 @@ def _located(
     table: Table,
     rows: Sequence[Any],
     kept: Mapping[Hashable, Any],
+    inside: int,
     start: int,
 ) -> Any:
-    """The rows of one partition with their coordinates, as a dataframe that can be moved."""
+    """The rows of one part with their coordinates, as a dataframe that can be moved."""
     import pandas as pd
 
     points = famd.transform(table)
@@ -453,7 +475,8 @@ def _located(
     columns |= {f"c{i}": held for i, held in enumerate(votes)}
     columns |= {f"v{i}": held for i, held in enumerate(values)}
     for i, (name, piece) in enumerate(kept.items()):
-        columns[f"k{i}"] = piece[name].reset_index(drop=True)
+        held = piece[name].iloc[inside : inside + len(points)]
+        columns[f"k{i}"] = held.reset_index(drop=True)
     return pd.DataFrame(columns)
 
 
