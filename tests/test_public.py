@@ -6,6 +6,8 @@ import pkgutil
 import subprocess
 import sys
 
+import pytest
+
 import sosie
 
 
@@ -27,6 +29,17 @@ def test_importing_sosie_loads_none_of_the_heavy_libraries() -> None:
     heavy = "{'scipy', 'polars', 'plotly', 'pandas', 'pyarrow', 'rich'}"
     code = f"import sys, sosie; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["run", "cli", "tuning", "report", "attack.files", "engines.dask", "large", "tuning.files"],
+)
+def test_each_room_can_be_entered_first(module: str) -> None:
+    """Rooms that import each other in a circle work only where another one came first."""
+    code = f"import sosie.{module}"
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_attack_can_be_called_whatever_was_imported_before() -> None:
