@@ -545,3 +545,17 @@ def test_dates_weights_and_linked_names() -> None:
     for wrong in ("a\nb,c", '"a', ""):
         with pytest.raises(InputError, match="--linked takes names"):
             cells(wrong)
+
+
+def test_an_interruption_inside_an_import_is_an_interruption(
+    monkeypatch: pytest.MonkeyPatch, called: Called
+) -> None:
+    """The import of a compiled module turns it into a SystemError."""
+
+    def read(*_: object) -> None:
+        raise SystemError("initialization failed") from KeyboardInterrupt()
+
+    monkeypatch.setattr("sosie.run.check_apart", read)
+    status, out, err = called("avatarize", "x.csv", "-o", "y.csv")
+    assert (status, out) == (130, "")
+    assert err == "sosie: interrupted; nothing was left half written\n"

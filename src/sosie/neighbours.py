@@ -154,8 +154,6 @@ class NeighbourIndex:
         return made
 
     def _build(self, placed: Floats, order: Ints, threads: int) -> None:
-        from scipy.spatial import KDTree
-
         self.placed, self.order, self.threads = placed, order, threads
         new = np.ones(len(placed), dtype=bool)
         if len(placed) > 1:
@@ -166,8 +164,13 @@ class NeighbourIndex:
         self._first = self.order[self._starts]
         self._point = np.cumsum(new) - 1  # of each place
         self._distinct = self.placed if self._plain else self.placed[new]
+
+    @cached_property
+    def _tree(self) -> KDTree:
+        from scipy.spatial import KDTree
+
         # Splitting at the middle of the range, not at the median, builds faster and asks as fast.
-        self._tree = KDTree(self._distinct, leafsize=LEAF, balanced_tree=False)
+        return KDTree(self._distinct, leafsize=LEAF, balanced_tree=False)
 
     def __len__(self) -> int:
         return len(self.order)
@@ -230,6 +233,7 @@ class NeighbourIndex:
                 into = slice(first + start, first + start + len(asking[some]))
                 distances[into], rows[into] = found
 
+        self._tree  # noqa: B018 (built once, before threads ask it)
         each_part(ask, len(self._distinct), CHUNK, self.threads)
 
     def nearest(self, queries: Floats, k: int) -> Neighbours:

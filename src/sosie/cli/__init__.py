@@ -107,16 +107,31 @@ def status_of(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _refused("there is not enough memory for this table; try fewer rows or columns")
     except KeyboardInterrupt:
-        click.echo("sosie: interrupted; nothing was left half written", err=True)
-        return INTERRUPTED
+        return _stopped()
     except BrokenPipeError:  # whoever read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception:  # noqa: BLE001 (the last resort: say whose fault it is)
-        traceback.print_exc()
-        click.echo("sosie: this is a fault of sosie, not of your data; please report it", err=True)
-        return 1
+    except Exception as error:  # noqa: BLE001 (the last resort: say whose fault it is)
+        return _stopped() if _was_interrupted(error) else _fault(error)
     return 0
+
+
+def _stopped() -> int:
+    click.echo("sosie: interrupted; nothing was left half written", err=True)
+    return INTERRUPTED
+
+
+def _fault(error: Exception) -> int:
+    traceback.print_exception(error)
+    click.echo("sosie: this is a fault of sosie, not of your data; please report it", err=True)
+    return 1
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether an interruption is behind it: one that meets an import comes out as another error."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _refused(message: str, context: click.Context | None = None) -> int:

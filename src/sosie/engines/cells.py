@@ -26,12 +26,12 @@ __all__ = [
     "Cell",
     "Group",
     "Halo",
-    "Search",
     "answers",
     "asks",
     "cell_of",
     "cross_product",
     "halo",
+    "index_of",
     "mixture_of_cell",
     "outline_of",
     "search",
@@ -84,27 +84,6 @@ class Cell:
 
     def __len__(self) -> int:
         return len(self.order)
-
-
-@dataclass(frozen=True)
-class Search:
-    """A cell's index and what it finds in itself.
-
-    Attributes
-    ----------
-    index : of the cell's rows, numbered as in the whole table.
-    first : the number of its first place.
-    own : of each distinct point of the index, itself and its k nearest others here.
-    """
-
-    index: NeighbourIndex
-    first: int
-    own: Neighbours
-
-    def points(self, k: int) -> Points:
-        """What the cell found in itself, ``(g, k + 1)``, by places in the whole table."""
-        found = self.index.as_points(self.own, k + 1)
-        return replace(found, start=found.start + self.first)
 
 
 @dataclass(frozen=True)
@@ -176,16 +155,27 @@ def outline_of(cell: Cell) -> Floats:
     return np.array(corners).reshape(len(corners), 2, cell.points.shape[1])
 
 
-def search(cell: Cell, first: int, k: int) -> Search:
-    """Search a cell in itself; `first` is the number of its first place."""
-    index = NeighbourIndex.placed_along(cell.points, cell.order, threads=1)
-    own = index.own_points(k)
-    return Search(index, first, Neighbours(own.distances, own.rows.astype(np.int32)))
+def index_of(cell: Cell) -> NeighbourIndex:
+    """The index of a cell's rows, numbered as in the whole table; it is cheap until it is asked."""
+    return NeighbourIndex.placed_along(cell.points, cell.order, threads=1)
 
 
-def asks(found: Search, outlines: Sequence[Floats], me: int, k: int) -> dict[int, Asked]:
+def search(cell: Cell, k: int) -> Neighbours:
+    """Of each distinct point of a cell, itself and its k nearest others there.
+
+    Returns
+    -------
+    Neighbours, of float64 and int32: numbers of distinct points.
+    """
+    own = index_of(cell).own_points(k)
+    return Neighbours(own.distances, own.rows.astype(np.int32))
+
+
+def asks(
+    cell: Cell, own: Neighbours, outlines: Sequence[Floats], me: int, k: int
+) -> dict[int, Asked]:
     """Which distinct points may have a nearer neighbour in which other cell, and where they are."""
-    points, distances = found.index.distinct, found.own.distances
+    points, distances = index_of(cell).distinct, own.distances
     farthest = distances[:, -1] if distances.shape[1] > k else np.full(len(points), np.inf)
     others = [(i, part) for i, part in enumerate(outlines) if i != me]
     if not others:
@@ -194,12 +184,12 @@ def asks(found: Search, outlines: Sequence[Floats], me: int, k: int) -> dict[int
     owner = np.repeat([i for i, _ in others], [len(part) for _, part in others])
     within: dict[int, list[Ints]] = {}
     for rows in np.array_split(np.arange(len(points)), min(BOXES, len(points))):
-        own, reach = points[rows], farthest[rows]
+        some, reach = points[rows], farthest[rows]
         # The stretch as a whole first: few boxes are near it, and only these meet its points.
-        near = _gap(own.min(axis=0), own.max(axis=0), boxes) <= reach.max() * TIE
+        near = _gap(some.min(axis=0), some.max(axis=0), boxes) <= reach.max() * TIE
         for other in np.unique(owner[near]):
             close = boxes[near & (owner == other)]
-            away = _gap(own[:, None], own[:, None], close[None])
+            away = _gap(some[:, None], some[:, None], close[None])
             inside = (away <= (reach * TIE)[:, None]).any(axis=1)
             within.setdefault(int(other), []).append(rows[inside])
     asked = {other: np.concatenate(parts) for other, parts in within.items()}
@@ -216,31 +206,43 @@ def _gap(low: Floats, high: Floats, boxes: Floats) -> Floats:
     return np.asarray(np.sqrt(np.square(np.maximum(np.maximum(below, above), 0.0)).sum(axis=-1)))
 
 
-def answers(asked: Asked, k: int, other: Search) -> Points:
-    """The nearest points of another cell, within what is found already."""
-    found = other.index.nearest_points(asked.points, k + 1, asked.within)
-    return replace(found, start=found.start + other.first)
+def answers(cell: Cell, first: int, questions: Mapping[int, Asked], k: int) -> dict[int, Points]:
+    """What a cell answers to others: its nearest points, within what they have found already.
+
+    Parameters
+    ----------
+    first : the number of the cell's first place.
+    """
+    index, found = index_of(cell), {}
+    for who, asked in questions.items():
+        near = index.nearest_points(asked.points, k + 1, asked.within)
+        found[who] = replace(near, start=near.start + first)
+    return found
 
 
 def settled(
-    found: Search,
+    cell: Cell,
+    own: Neighbours,
+    first: int,
     asked: Mapping[int, Asked],
     answered: Mapping[int, Points],
     k: int,
 ) -> tuple[Single, Ints]:
     """Each row's k nearest others in the whole table: distances and places, ``(m, k)``."""
-    own = found.points(k)
+    index = index_of(cell)
+    points = index.as_points(own, k + 1)
+    points = replace(points, start=points.start + first)
     for other, question in asked.items():
         rows = question.rows
-        best = own.take(rows).merge(answered[other])
+        best = points.take(rows).merge(answered[other])
         for part, better in (
-            (own.distances, best.distances),
-            (own.first, best.first),
-            (own.start, best.start),
-            (own.size, best.size),
+            (points.distances, best.distances),
+            (points.first, best.first),
+            (points.start, best.start),
+            (points.size, best.size),
         ):
             part[rows] = better
-    distances, places = others_at(_self_first(own, found.index.starts + found.first), k)
+    distances, places = others_at(_self_first(points, index.starts + first), k)
     return distances.astype(np.float32), places
 
 

@@ -21,14 +21,14 @@ import numpy as np
 from sosie import frames
 from sosie.atomic import usual_mode
 from sosie.engines import cells
-from sosie.engines.cells import Cell, Group, Search
+from sosie.engines.cells import Cell, Group
 from sosie.errors import InputError, SosieWarning, quoted
 from sosie.famd import FAMD, CrossProduct, Layout
 from sosie.frames import Ints
 from sosie.generation import gather, gathered_into
 from sosie.io import check_apart
 from sosie.mixture import Mixture, NoiseSums, Prepared, noise_root, prepared
-from sosie.neighbours import Points, curve
+from sosie.neighbours import curve
 from sosie.randomness import BLOCK, Purpose, generator
 from sosie.release import Release, written
 from sosie.scan import Scan
@@ -525,21 +525,39 @@ def _mixtures(
     """One of each cell; `found` is emptied, so that the cluster can let the cells go."""
     k, count = settings.k, len(found)
     outlines = compute(*(delayed(cells.outline_of)(cell) for cell in found))
-    searches = persist(
-        *(delayed(cells.search)(cell, int(firsts[i]), k) for i, cell in enumerate(found))
+    own = persist(*(delayed(cells.search)(cell, k) for cell in found))
+    asked = persist(
+        *(
+            delayed(cells.asks)(cell, near, outlines, i, k)
+            for i, (cell, near) in enumerate(zip(found, own, strict=True))
+        )
+    )
+    pairs = compute(*(delayed(sorted)(some) for some in asked))
+    answered = [
+        delayed(cells.answers)(
+            found[j],
+            int(firsts[j]),
+            {i: delayed(_of)(asked[i], j) for i in range(count) if j in pairs[i]},
+            k,
+        )
+        for j in range(count)
+    ]
+    near = persist(
+        *(
+            delayed(cells.settled)(
+                found[i],
+                own[i],
+                int(firsts[i]),
+                asked[i],
+                {j: delayed(_of)(answered[j], i) for j in pairs[i]},
+                k,
+            )
+            for i in range(count)
+        )
     )
     rows = persist(*(delayed(_without_points)(cell) for cell in found))
     found.clear()
-    asked = persist(
-        *(delayed(cells.asks)(search, outlines, i, k) for i, search in enumerate(searches))
-    )
-    pairs = compute(*(delayed(sorted)(some) for some in asked))
-    settled = []
-    for i, others in enumerate(pairs):
-        answered = {j: delayed(_answered)(asked[i], j, k, searches[j]) for j in others}
-        settled.append(delayed(cells.settled)(searches[i], asked[i], answered, k))
-    near = persist(*settled)
-    del searches, asked, settled
+    del own, asked, answered
     walls = firsts[:-1]
     wants = persist(*(delayed(_wanted)(near[i], walls, i) for i in range(count)))
     pairs = compute(*(delayed(sorted)(some) for some in wants))
@@ -560,8 +578,8 @@ def _mixtures(
     return list(persist(*made))
 
 
-def _answered(asked: Mapping[int, cells.Asked], other: int, k: int, there: Search) -> Points:
-    return cells.answers(asked[other], k, there)
+def _of(several: Mapping[int, Any], one: int) -> Any:
+    return several[one]
 
 
 def _without_points(cell: Cell) -> Cell:
