@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,12 @@ from sosie.famd import FAMD
 from sosie.neighbours import NeighbourIndex
 from sosie.table import Table
 
-ROWS, ASKED, NEAREST = 1_000_000, 4_096, 50
+ROWS, ASKED, NEAREST = 1_000_000, 512, 50
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+def timed(work: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
     start = time.perf_counter()
-    found = work()
+    found = work(*arguments)
     return found, time.perf_counter() - start
 
 
@@ -49,14 +50,14 @@ def blocked(points: Any, queries: Any) -> Any:
 
 def approximate(points: Any, queries: Any, exact: Any) -> tuple[float, float, float] | None:
     try:
-        import hnswlib
+        hnswlib = import_module("hnswlib")
     except ImportError:
         return None
     index = hnswlib.Index(space="l2", dim=points.shape[1])
     index.init_index(max_elements=len(points), ef_construction=100, M=16)
-    _, built = timed(lambda: index.add_items(points))
+    _, built = timed(index.add_items, points)
     index.set_ef(200)
-    (found, _), asked = timed(lambda: index.knn_query(queries, k=NEAREST))
+    (found, _), asked = timed(index.knn_query, queries, NEAREST)
     shared = [len({*a} & {*b}) for a, b in zip(found.tolist(), exact.tolist(), strict=True)]
     return built, asked, float(np.mean(shared)) / NEAREST
 
@@ -67,14 +68,12 @@ def main(arguments: list[str]) -> None:
     for kind in ("mixed", "continuous"):
         for components in (5, 12, 26):
             points = points_of(kind, rows, components)
-            index, built = timed(lambda points=points: NeighbourIndex(points))
+            index, built = timed(NeighbourIndex, points)
             middle = slice(len(points) // 2, len(points) // 2 + ASKED)
             queries, scale = index.placed[middle], len(points) / ASKED
-            found, asked = timed(
-                lambda index=index, queries=queries: index.nearest(queries, NEAREST)
-            )
-            few = queries[:256]
-            _, by_blocks = timed(lambda points=points, few=few: blocked(points, few))
+            found, asked = timed(index.nearest, queries, NEAREST)
+            few = queries[:64]
+            _, by_blocks = timed(blocked, points, few)
             near = approximate(points, queries, found.rows)
             grid.add_row(
                 kind,
