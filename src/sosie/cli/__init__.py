@@ -29,6 +29,7 @@ __all__ = ["cli", "main", "status_of"]
 
 
 INTERRUPTED = 130
+STOPPING = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class InOrder(click.Group):
@@ -65,9 +66,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     Exit status: 0 done, 2 wrong arguments or unusable input, 1 a fault of sosie, 130 interrupted.
     """
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _interrupt)
+    known = [getattr(signal, name) for name in STOPPING if hasattr(signal, name)]
+    # What whoever started us has shut out (nohup) stays so.
+    signals = [stop for stop in known if signal.getsignal(stop) != signal.SIG_IGN]
+    for stop in signals:
+        signal.signal(stop, _interrupt)
     if instruction := os.environ.get(COMPLETE):
         from click.shell_completion import shell_complete
 
@@ -75,7 +78,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name that the terminal can't show is no fault
-    status = status_of(arguments)
+    try:
+        status = status_of(arguments)
+        for stop in signals:  # all is done: on the way out there is nothing left to stop
+            signal.signal(stop, signal.SIG_IGN)
+    except KeyboardInterrupt:
+        status = _stopped()
     if status == INTERRUPTED:
         # What was interrupted may go on in a thread of a library: Python's own way out would pull
         # the ground from under it and could crash. Everything of ours is tidied up by now.
