@@ -22,7 +22,7 @@ from sosie.frames import Ints
 from sosie.generation import Gathered, gather, gathered_into
 from sosie.mixture import Mixture, mixture_of
 from sosie.neighbours import NeighbourIndex, Neighbours, along_curve, curve
-from sosie.randomness import BLOCK, Purpose, blocks, fresh_seed, generator
+from sosie.randomness import BLOCK, Purpose, fresh_seed, keys
 from sosie.release import Release
 from sosie.table import Roles, Table
 
@@ -313,14 +313,9 @@ class Avatarizer:
     def _keys(self, release: int, purpose: Purpose) -> Ints:
         """(parts * n,) int64: random numbers by place, whose order is that of publication."""
         parts, count = self.settings.augment, len(self.fitted.table)
+        numbers = range(release * parts, (release + 1) * parts)
         return np.concatenate(
-            [
-                generator(self._order_seed, number, block, purpose).integers(
-                    2**63, size=rows.stop - rows.start
-                )
-                for number in range(release * parts, (release + 1) * parts)
-                for block, rows in blocks(count)
-            ]
+            [keys(self._order_seed, number, purpose, 0, count, count) for number in numbers]
         )
 
 

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from enum import IntEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "Purpose", "blocks", "fresh_seed", "generator"]
+__all__ = ["BLOCK", "Purpose", "blocks", "fresh_seed", "generator", "keys"]
 
 BLOCK = 16_384
 
@@ -44,6 +45,23 @@ def generator(seed: int, release: int, block: int, purpose: Purpose) -> np.rando
     """
     key = np.random.SeedSequence(seed, spawn_key=(release, block, int(purpose)))
     return np.random.Generator(np.random.Philox(key))
+
+
+def keys(
+    seed: int, number: int, purpose: Purpose, start: int, count: int, total: int
+) -> NDArray[np.int64]:
+    """Random numbers of some of all places, ``(count,) int64``: their order is one of chance.
+
+    >>> whole = keys(1, 0, Purpose.ORDER, 0, 20_000, 20_000)
+    >>> np.array_equal(keys(1, 0, Purpose.ORDER, 15_000, 3_000, 20_000), whole[15_000:18_000])
+    True
+    """
+    held = []
+    for block in range(start // BLOCK, -(-(start + count) // BLOCK)):
+        first, last = block * BLOCK, min((block + 1) * BLOCK, total)
+        drawn = generator(seed, number, block, purpose).integers(2**63, size=last - first)
+        held.append(drawn[max(start - first, 0) : start + count - first])
+    return np.concatenate(held)
 
 
 def blocks(rows: int) -> Iterator[tuple[int, slice]]:

@@ -29,7 +29,7 @@ from sosie.generation import gather, gathered_into
 from sosie.io import check_apart
 from sosie.mixture import Mixture, NoiseSums, Prepared, noise_root, prepared
 from sosie.neighbours import curve
-from sosie.randomness import BLOCK, Purpose, generator
+from sosie.randomness import BLOCK, Purpose, keys
 from sosie.release import Release, written
 from sosie.scan import Scan
 from sosie.space import MEMORY
@@ -678,20 +678,10 @@ def _avatars(
     frame.columns = pd.Index(_numbered(natives))
     start, count = mixture.first, len(mixture.order)
     if draw.shuffle:
-        frame[KEY] = keys(draw.order_seed, draw.number, start, count, mixture.total)
+        frame[KEY] = keys(draw.order_seed, draw.number, Purpose.ORDER, start, count, mixture.total)
     else:
         frame[KEY] = mixture.order + part * mixture.total
     return frame
-
-
-def keys(seed: int, number: int, start: int, count: int, total: int) -> Ints:
-    """The numbers of some places in whose order avatars are published, see `sosie.avatars`."""
-    held = []
-    for block in range(start // BLOCK, -(-(start + count) // BLOCK)):
-        first, last = block * BLOCK, min((block + 1) * BLOCK, total)
-        drawn = generator(seed, number, block, Purpose.ORDER).integers(2**63, size=last - first)
-        held.append(drawn[max(start - first, 0) : start + count - first])
-    return np.concatenate(held)
 
 
 def _series(native: Any) -> frames.Series:
