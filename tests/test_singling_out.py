@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from comparison_cases import dial, distances, people
 
+from sosie import rows as whole_rows
 from sosie.avatars import Avatarizer
 from sosie.comparison import TIE, Comparison
 from sosie.errors import InputError
@@ -204,9 +205,7 @@ def test_row_match_equals_a_join(comparison: Comparison) -> None:
 def test_rows_that_share_a_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     originals, avatars = people(50), pl.concat([people(30, seed=5), people(50).tail(20)])
     expected = row_direct_match_protection(originals, avatars)
-    monkeypatch.setattr(
-        singling_out, "_hashes", lambda table: np.zeros(len(table), dtype=np.uint64)
-    )
+    monkeypatch.setattr(whole_rows, "hashes", lambda table: np.zeros(len(table), dtype=np.uint64))
     assert row_direct_match_protection(originals, avatars).value == expected.value == 60
 
 

@@ -6,21 +6,25 @@ distances. Everything is computed when first asked for and then kept.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from sosie.errors import InputError
 from sosie.famd import FAMD, CrossProduct, Layout
-from sosie.frames import Floats, Ints
+from sosie.frames import Floats, Ints, Mask
 from sosie.neighbours import NeighbourIndex
+from sosie.results import Metric
+from sosie.rows import rows_found
 from sosie.space import MEMORY, Space
-from sosie.table import Levels, Roles, Table
+from sosie.table import Column, Levels, Roles, Table
 
-__all__ = ["TIE", "Comparison", "Crowd", "compared", "crowd", "encoded"]
+__all__ = ["TIE", "Comparison", "Crowd", "Found", "compared", "crowd", "encoded"]
+
+Counted = TypeVar("Counted")
 
 TIE = 1e-9
 """Distances that differ by less than this share of themselves are tied."""
@@ -63,7 +67,7 @@ def crowd(originals: NeighbourIndex, avatars: NeighbourIndex) -> Crowd:
     queries, count = originals.points, len(originals)
     own = np.array(
         [
-            np.sqrt(np.square(avatars.points[start : start + count] - queries).sum(axis=1))
+            own_distances(queries, avatars.points[start : start + count])
             for start in range(0, len(avatars), count)
         ]
     )
@@ -78,16 +82,57 @@ def crowd(originals: NeighbourIndex, avatars: NeighbourIndex) -> Crowd:
         which = np.cumsum(first) - 1
         points = queries[rows[first]]
         distances = avatars.nearest(points, limit).distances
-        reach = distances[:, 0] * (1 + TIE)
-        tied = (distances <= reach[:, None]).sum(axis=1)
-        full = np.flatnonzero((tied == limit) & (limit < len(avatars)))
+        tied, full = ties(distances, len(avatars))
         if len(full):
-            tied[full] = np.maximum(avatars.count_within(points[full], reach[full]), limit)
-        nearest[rows] = distances[which, 0]
-        hit[rows] = (own[:, rows] <= reach[which]).sum(axis=0) / tied[which]
-        inside = own[:, rows].min(axis=0) * (1 - TIE)
-        closer[rows] = (distances[which] < inside[:, None]).sum(axis=1)
-    return Crowd(own.min(axis=0), nearest, np.minimum(hit, 1.0), closer, limit)
+            counted = avatars.count_within(points[full], tied_within(distances[full]))
+            tied[full] = np.maximum(counted, limit)
+        around = beside(own[:, rows], distances[which], tied[which])
+        nearest[rows], hit[rows], closer[rows] = around.nearest, around.hit, around.closer
+    return Crowd(own.min(axis=0), nearest, hit, closer, limit)
+
+
+def tied_within(distances: Floats) -> Floats:
+    """How far an avatar is tied with the nearest, ``(m,) float64``."""
+    return np.asarray(distances[:, 0] * (1 + TIE))
+
+
+def ties(distances: Floats, avatars: int) -> tuple[Ints, Ints]:
+    """How many avatars are tied with the nearest, and where there may be more than were looked at.
+
+    Parameters
+    ----------
+    distances : (m, limit) float64, closest first.
+    avatars : how many there are.
+    """
+    tied = (distances <= tied_within(distances)[:, None]).sum(axis=1)
+    limit = distances.shape[1]
+    return tied, np.flatnonzero((tied == limit) & (limit < avatars))
+
+
+def beside(own: Floats, distances: Floats, tied: Ints) -> Crowd:
+    """What stands around some originals.
+
+    Parameters
+    ----------
+    own : (parts, m) float64, distances to the avatars of their own.
+    distances : (m, limit) float64, to the nearest avatars, closest first; infinite where none is
+        as near as their own.
+    tied : (m,) int64, avatars that are tied with the nearest.
+    """
+    hit = (own <= tied_within(distances)).sum(axis=0) / tied
+    closest = own.min(axis=0)
+    closer = (distances < closer_within(closest)[:, None]).sum(axis=1)
+    return Crowd(closest, distances[:, 0], np.minimum(hit, 1.0), closer, distances.shape[1])
+
+
+def closer_within(own: Floats) -> Floats:
+    """Within what distance an avatar is strictly closer than their own."""
+    return own * (1 - TIE)
+
+
+def own_distances(originals: Floats, avatars: Floats) -> Floats:
+    """From row i to row i, ``(n,) float64``."""
+    return np.asarray(np.sqrt(np.square(avatars - originals).sum(axis=1)))
 
 
 @dataclass(frozen=True)
@@ -162,21 +207,34 @@ class Comparison:
             raise InputError("the avatars have no rows")
         if third is not None and not len(third):
             raise InputError("the holdout has no rows")
-        if aligned and len(second) % len(first):
-            raise InputError(
-                f"aligned avatars are as many as the originals, or a whole multiple: there are"
-                f" {len(first)} originals and {len(second)} avatars"
-            )
-        notes = (*first.notes, *second.notes, *_appeared(first, second))
+        if aligned:
+            check_aligned(len(first), len(second))
+        pairs = zip(first.columns, second.columns, strict=True)
+        appeared = [note for before, after in pairs for note in appeared_in(before, after)]
+        notes = (*first.notes, *second.notes, *appeared)
         return cls(first, second, third, aligned, components, threads, tuple(dict.fromkeys(notes)))
 
     def __len__(self) -> int:
         return len(self.originals)
 
     @property
+    def avatar_count(self) -> int:
+        """Rows of avatars."""
+        return len(self.avatars)
+
+    @property
     def parts(self) -> int:
         """Avatars for each person, where the tables are aligned."""
-        return len(self.avatars) // len(self.originals)
+        return self.avatar_count // len(self)
+
+    def measure(self, metric: Callable[..., Metric], **options: Any) -> Metric:
+        """A metric of these tables, computed where they are."""
+        return metric(self, **options)
+
+    def by_column(self, count: Callable[..., Counted], *options: Any) -> list[Counted]:
+        """What a function counts of each pair of columns, in order."""
+        pairs = zip(self.originals.columns, self.avatars.columns, strict=True)
+        return [count(before, after, *options) for before, after in pairs]
 
     def with_avatars(self, avatars: Table) -> Comparison:
         """The same originals beside other avatars; what concerns originals alone is kept."""
@@ -255,6 +313,21 @@ class Comparison:
         """What stands between each original and its own avatar; the tables must be aligned."""
         return crowd(self.original_index, self.avatar_index)
 
+    @cached_property
+    def repeated(self) -> Mask:
+        """Whether each original's whole row is a row of the avatars, ``(n,) bool``."""
+        return rows_found(self.originals, self.avatars)
+
+    def closer(self, rows: Ints) -> Ints:
+        """How many avatars are closer to some people than their own, however many there are."""
+        around = self.crowd
+        closer = around.closer[rows].copy()
+        more = closer >= around.limit
+        closer[more] = self.avatar_index.count_within(
+            self.original_points[rows[more]], closer_within(around.own[rows[more]])
+        )
+        return closer
+
     def _to_originals(self, points: Floats, order: Ints) -> Floats:
         distances = np.empty((len(points), 2))
         distances[:, 1] = np.inf  # a single original has no second
@@ -263,6 +336,38 @@ class Comparison:
             found = self.original_index.nearest(points[rows], min(2, len(self))).distances
             distances[rows, : found.shape[1]] = found
         return distances
+
+
+@dataclass(frozen=True)
+class Found(Comparison):
+    """What was found of two tables that are not here: columns without rows stand for them.
+
+    Attributes
+    ----------
+    rows, avatar_rows : of the tables.
+    counted : what was counted of each pair of columns, by the name of the counting function.
+    known : further attributes of a `Comparison`, by name.
+    """
+
+    rows: int = 0
+    avatar_rows: int = 0
+    counted: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    known: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.__dict__.update(self.known)
+
+    def __len__(self) -> int:
+        return self.rows
+
+    @property
+    def avatar_count(self) -> int:
+        """Rows of avatars."""
+        return self.avatar_rows
+
+    def by_column(self, count: Callable[..., Any], *_: Any) -> list[Any]:
+        """What was counted, see `Comparison.by_column`."""
+        return list(self.counted[count.__name__])
 
 
 def compared(originals: object, avatars: object | None, **options: Any) -> Comparison:
@@ -336,19 +441,24 @@ def _check_levels(first: Table, second: Table) -> None:
             )
 
 
-def _appeared(first: Table, second: Table) -> list[str]:
+def check_aligned(originals: int, avatars: int) -> None:
+    """Raise InputError where numbers of rows do not fit."""
+    if avatars % originals:
+        raise InputError(
+            f"aligned avatars are as many as the originals, or a whole multiple: there are"
+            f" {originals} originals and {avatars} avatars"
+        )
+
+
+def appeared_in(before: Column, after: Column) -> list[str]:
     """Missing values and levels that only the avatars have."""
     notes = []
-    for before, after in zip(first.columns, second.columns, strict=True):
-        if after.missing.any() and not before.missing.any():
-            notes.append(f"column {before.name!r} has missing values in the avatars only")
-        if isinstance(before, Levels) and isinstance(after, Levels):
-            new = (
-                len(after.labels)
-                - len(before.labels)
-                - (None in after.labels[len(before.labels) :])
-            )
-            if new:
-                what = "a value" if new == 1 else f"{new} values"
-                notes.append(f"column {before.name!r} has {what} in the avatars only")
+    if after.missing.any() and not before.missing.any():
+        notes.append(f"column {before.name!r} has missing values in the avatars only")
+    if isinstance(before, Levels) and isinstance(after, Levels):
+        labels = after.labels[len(before.labels) :]
+        new = len(labels) - (None in labels)
+        if new:
+            what = "a value" if new == 1 else f"{new} values"
+            notes.append(f"column {before.name!r} has {what} in the avatars only")
     return notes

@@ -168,7 +168,7 @@ def measured(
         aligned=comparison.aligned,
         privacy=Metrics(metric for metric in found if metric.criterion != "utility"),
         utility=Metrics(metric for metric in found if metric.criterion == "utility"),
-        avatars=len(comparison.avatars),
+        avatars=comparison.avatar_count,
         holdout=None if comparison.holdout is None else len(comparison.holdout),
         components=comparison.components,
         context=judge.to_dict() | {"targets": {**judge.targets, **(targets or {})}},
@@ -184,7 +184,7 @@ def _metric(
 ) -> Metric:
     """The metric, or why these tables do not allow it."""
     try:
-        return MEASURES[definition.key](comparison, target=target, **options)
+        return comparison.measure(MEASURES[definition.key], target=target, **options)
     except InputError as error:
         return definition.unavailable(str(error), target=target)
 

@@ -13,19 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.comparison import (
-    TIE,
-    Comparison,
-    Crowd,
-    compared,
-    crowd,
-)
+from sosie.comparison import Crowd, compared, crowd
 from sosie.errors import InputError
 from sosie.frames import Floats, Ints, Mask
 from sosie.intervals import median_interval, wilson
 from sosie.neighbours import NeighbourIndex
 from sosie.results import NO_CATEGORIES, NOT_ALIGNED, Definition, Metric, json_name
-from sosie.table import Column, Levels, Numbers, Table
+from sosie.rows import distinct, equal, rows_found, values_of
+from sosie.table import Column, Levels, Table
 
 __all__ = [
     "DEFINITIONS",
@@ -125,32 +120,40 @@ def column_direct_match_protection(
     comparison = compared(originals, avatars, aligned=True)
     if not comparison.aligned:
         return COLUMN_MATCH.unavailable(NOT_ALIGNED, target=target)
-    count, parts = len(comparison), comparison.parts
-    records = []
-    for before, after in zip(comparison.originals.columns, comparison.avatars.columns, strict=True):
-        counted = []
-        for part in range(parts):
-            own = _values(after)[part * count : (part + 1) * count]
-            counted.append((int(_equal(_values(before), own).sum()), _distinct(own)))
-        matches, distinct = max(counted, key=lambda found: found[0] * found[1])
-        records.append(column_record(before.name, matches, distinct, count, target))
+    count = len(comparison)
+    records = [
+        column_record(column.name, *counted, count, target)
+        for column, counted in zip(
+            comparison.originals.columns, comparison.by_column(column_matches), strict=True
+        )
+    ]
     columns = tuple(sorted(records, key=lambda record: float(record["protection"])))
     return COLUMN_MATCH.found(columns[0]["protection"], target=target, columns=columns)
 
 
+def column_matches(before: Column, after: Column) -> tuple[int, int]:
+    """Matches and distinct values of a column's worst part of the avatars."""
+    originals, avatars = values_of(before), values_of(after)
+    counted = []
+    for start in range(0, len(avatars), len(originals)):
+        own = avatars[start : start + len(originals)]
+        counted.append((int(equal(originals, own).sum()), distinct(own)))
+    return max(counted, key=lambda found: found[0] * found[1])
+
+
 def column_record(
-    name: Hashable, matches: int, distinct: int, rows: int, target: float | None
+    name: Hashable, matches: int, values: int, rows: int, target: float | None
 ) -> dict[str, Any]:
     """One column's ``P_c = 100 (1 - m_c u_c / n^2)``, as `columns` hold it.
 
     >>> column_record("age", 4, 4, 4, 50)["protection"]
     0.0
     """
-    protection = 100 * (1 - matches * distinct / rows**2)
+    protection = 100 * (1 - matches * values / rows**2)
     return {
         "column": json_name(name),
         "matches": matches,
-        "distinct": distinct,
+        "distinct": values,
         "protection": protection,
         "below_target": target is not None and protection < target,
     }
@@ -184,10 +187,10 @@ def row_direct_match_protection(
     50.0
     """
     comparison = compared(originals, avatars, aligned=False)
-    found = _rows_found(comparison.originals, comparison.avatars)
+    found = comparison.repeated
     control = None
     if comparison.holdout is not None:
-        control = 100 - 100 * float(_rows_found(comparison.holdout, comparison.avatars).mean())
+        control = 100 - 100 * float(rows_found(comparison.holdout, comparison.avatars).mean())
     return ROW_MATCH.found(
         100 - 100 * float(found.mean()),
         target=target,
@@ -231,30 +234,12 @@ def rare_values(
     if k < 2:
         raise InputError(f"k must be at least 2, got {k}")
     comparison = compared(originals, avatars, aligned=False)
-    records: list[dict[str, Any]] = []
-    carries = np.zeros(len(comparison.avatars), dtype=bool)
-    for before, after in zip(comparison.originals.columns, comparison.avatars.columns, strict=True):
-        if not (isinstance(before, Levels) and isinstance(after, Levels)):
-            continue
-        held = before.counts()
-        rare = (held > 0) & (held < k)
-        rare &= np.array([label is not None for label in before.labels], dtype=bool)
-        if not rare.any():
-            continue
-        among = np.append(rare, np.zeros(len(after.labels) - len(rare), dtype=bool))
-        shown = among & (after.counts() > 0)
-        carriers = among[after.codes]
-        carries |= carriers
-        records.append(
-            {
-                "column": json_name(before.name),
-                "rare": int(rare.sum()),
-                "shown": int(shown.sum()),
-                "avatars": int(carriers.sum()),
-            }
-        )
-    if not records:
+    found = [counted for counted in comparison.by_column(rare_levels, k) if counted is not None]
+    if not found:
         return RARE.unavailable(f"no level is carried by fewer than {k} people.", target=target)
+    records = [record for record, _ in found]
+    packed = np.bitwise_or.reduce([carriers for _, carriers in found])
+    carries = np.unpackbits(packed, count=comparison.avatar_count).astype(bool)
     ranked = tuple(sorted(records, key=lambda record: (-record["shown"], -record["avatars"])))
     return RARE.found(
         sum(record["shown"] for record in ranked),
@@ -263,6 +248,29 @@ def rare_values(
         columns=ranked,
         by_person={"carries_rare_level": carries},
     )
+
+
+def rare_levels(
+    before: Column, after: Column, k: int
+) -> tuple[dict[str, Any], NDArray[np.uint8]] | None:
+    """One column's rare levels, and which avatars carry one, packed in bits; None without any."""
+    if not (isinstance(before, Levels) and isinstance(after, Levels)):
+        return None
+    held = before.counts()
+    rare = (held > 0) & (held < k)
+    rare &= np.array([label is not None for label in before.labels], dtype=bool)
+    if not rare.any():
+        return None
+    among = np.append(rare, np.zeros(len(after.labels) - len(rare), dtype=bool))
+    shown = among & (after.counts() > 0)
+    carriers = among[after.codes]
+    record = {
+        "column": json_name(before.name),
+        "rare": int(rare.sum()),
+        "shown": int(shown.sum()),
+        "avatars": int(carriers.sum()),
+    }
+    return record, np.packbits(carriers)
 
 
 # ------------------------------------------------------------------------------- own avatars
@@ -355,12 +363,11 @@ def local_cloaking(
     around = comparison.crowd
     closer, bounds = around.closer, median_interval(around.closer)
     detail: dict[str, Any] = {}
-    if bounds is not None and bounds[1] >= around.limit:  # more than were looked at
-        rows = np.arange(len(closer))
-        if len(rows) > MOST_COUNTED:
-            rows = np.random.default_rng(0).choice(rows, SAMPLE, replace=False)
+    rows = people_to_count(around)
+    if len(rows):
+        if len(rows) < len(closer):
             detail["sample"] = len(rows)
-        closer = _counted(comparison, rows)
+        closer = comparison.closer(rows)
         bounds = median_interval(closer)
     return CLOAKING.found(
         float(np.median(closer)),
@@ -371,16 +378,14 @@ def local_cloaking(
     )
 
 
-def _counted(comparison: Comparison, rows: Ints) -> Ints:
-    """How many avatars are closer to some people than their own, however many there are."""
-    around = comparison.crowd
-    closer = around.closer[rows].copy()
-    more = closer >= around.limit
-    inside = around.own[rows[more]] * (1 - TIE)
-    closer[more] = comparison.avatar_index.count_within(
-        comparison.original_points[rows[more]], inside
-    )
-    return closer
+def people_to_count(around: Crowd) -> Ints:
+    """Those around whom all closer avatars must be counted; nobody where those looked at do."""
+    bounds, rows = median_interval(around.closer), np.arange(len(around.closer))
+    if bounds is None or bounds[1] < around.limit:
+        return rows[:0]
+    if len(rows) > MOST_COUNTED:
+        return np.random.default_rng(0).choice(rows, SAMPLE, replace=False)
+    return rows
 
 
 def categorical_hidden_rate(
@@ -608,73 +613,12 @@ def _exposed(distances: Floats) -> Mask:
     return (distances[:, 0] < NEAR) & (_ratios(distances) < LONELY)
 
 
-# ------------------------------------------------------------------------------- values and rows
+# ------------------------------------------------------------------------------- columns
 
 
 def distinct_values(column: Column) -> int:
     """Number of distinct values, a missing one included."""
-    return _distinct(_values(column))
-
-
-def _distinct(values: NDArray[Any]) -> int:
-    if values.dtype.kind == "f":
-        return len(np.unique(values))  # NaN is one value
-    return int(np.count_nonzero(np.bincount(values)))
-
-
-def _values(column: Column) -> NDArray[Any]:
-    """(n,) codes or float64."""
-    return column.values if isinstance(column, Numbers) else column.codes
-
-
-def _equal(one: NDArray[Any], other: NDArray[Any]) -> Mask:
-    """Where two columns hold the same value, missing values included."""
-    same = one == other
-    if one.dtype.kind == "f":
-        same |= np.isnan(one) & np.isnan(other)
-    return np.asarray(same, dtype=bool)
-
-
-def _rows_found(people: Table, avatars: Table) -> Mask:
-    """Whether each whole row of `people` is a row of `avatars`, ``(n,) bool``.
-
-    Rows are looked up by hash, and what the hash finds is compared value by value.
-    """
-    wanted, held = _hashes(people), _hashes(avatars)
-    order = np.argsort(held)
-    held = held[order]
-    place, found = np.empty(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
-    rising = np.argsort(wanted)  # asked in this order, the search stays in cache
-    place[rising] = np.searchsorted(held, wanted[rising])
-    open_ = np.flatnonzero(held[np.minimum(place, len(held) - 1)] == wanted)
-    while len(open_):
-        rows = order[place[open_]]
-        same = np.ones(len(open_), dtype=bool)
-        for one, other in zip(people.columns, avatars.columns, strict=True):
-            same &= _equal(_values(one)[open_], _values(other)[rows])
-        found[open_[same]] = True
-        # Another row may share the hash: try the next one.
-        open_ = open_[~same]
-        place[open_] += 1
-        open_ = open_[place[open_] < len(held)]
-        open_ = open_[held[place[open_]] == wanted[open_]]
-    return found
-
-
-def _hashes(table: Table) -> NDArray[np.uint64]:
-    """64 bits for each row, equal for equal rows."""
-    mixed = np.full(len(table), 0x9E3779B97F4A7C15, dtype=np.uint64)
-    for column in table.columns:
-        values = _values(column)
-        if values.dtype.kind == "f":
-            plain = np.where(np.isnan(values), np.nan, values + 0.0)  # one NaN, one zero
-            bits = plain.view(np.uint64)
-        else:
-            bits = values.astype(np.uint64)
-        mixed ^= bits
-        mixed *= np.uint64(0xBF58476D1CE4E5B9)
-        mixed ^= mixed >> np.uint64(29)
-    return mixed
+    return distinct(values_of(column))
 
 
 def _categories(table: Table, columns: Sequence[Hashable] | None) -> tuple[Hashable, ...]:

@@ -65,13 +65,13 @@ def hellinger_mean(
     """
     comparison = compared(originals, avatars, aligned=False)
     held = comparison.holdout
+    distances = comparison.by_column(column_distance)
     records = []
-    for before, after in zip(comparison.originals.columns, comparison.avatars.columns, strict=True):
-        record = {"column": json_name(before.name), "distance": _distance(before, after)}
+    for before, distance in zip(comparison.originals.columns, distances, strict=True):
+        record = {"column": json_name(before.name), "distance": distance}
         if held is not None:
-            record["control"] = _distance(before, held.column(before.name))
+            record["control"] = column_distance(before, held.column(before.name))
         records.append(record)
-    distances = [float(record["distance"]) for record in records]
     return HELLINGER.found(
         float(np.mean(distances)),
         target=target,
@@ -123,7 +123,8 @@ def histogram(values: Floats, edges: Floats) -> Floats:
     return np.append(counts, missing.sum()).astype(np.float64)
 
 
-def _distance(before: Column, after: Column) -> float:
+def column_distance(before: Column, after: Column) -> float:
+    """Hellinger distance between the values of two columns, in 0..1."""
     if isinstance(before, Numbers) and isinstance(after, Numbers):
         edges = quantile_edges(before.values[~before.missing])
         return hellinger_distance(histogram(before.values, edges), histogram(after.values, edges))
