@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
 
 from sosie.frames import Floats
-from sosie.normal_scores import NormalScores, distinct
+from sosie.normal_scores import PART, NormalScores, runs_of
 
 RNG = np.random.default_rng(0)
 COLUMNS = {
@@ -30,14 +32,14 @@ def test_scores_are_quantiles_of_mean_ranks(values: Floats) -> None:
     assert made.spike is None
     assert made.scored.all()
     wanted = norm.ppf((rankdata(values) - 0.5) / len(values))
-    np.testing.assert_allclose(made.scores, wanted, rtol=1e-12, atol=1e-12)
+    assert made.scores.tolist() == wanted.astype(np.float32).tolist()
 
 
 def test_back_is_the_value_for_all_but_the_extremes(values: Floats) -> None:
     made = NormalScores.of(values, least=5)
     ordered = np.sort(values)
     low, high = ordered[4], ordered[-5]
-    back = made.back(made.scores)
+    back = made.back(norm.ppf((rankdata(values) - 0.5) / len(values)))
     # A value that several share has their mean rank, which may fall between order statistics.
     np.testing.assert_allclose(back, np.clip(values, low, high), rtol=1e-9, atol=0)
     assert made.back(np.array([-40.0, 40.0])).tolist() == [low, high]
@@ -101,7 +103,7 @@ def test_scores_are_made_off_the_spike_and_the_missing() -> None:
     assert np.array_equal(made.scored, off)
     assert (made.scores[~off] == 0).all()
     wanted = norm.ppf((rankdata(values[off]) - 0.5) / 60)
-    np.testing.assert_allclose(made.scores[off], wanted, rtol=1e-12, atol=1e-12)
+    assert made.scores[off].tolist() == wanted.astype(np.float32).tolist()
     assert 7.0 not in made.ordered
 
 
@@ -124,16 +126,34 @@ def test_nothing_present_gives_nothing_back() -> None:
     assert np.isnan(made.back(np.zeros(2))).all()
 
 
-def test_distinct_is_numpy_unique(values: Floats) -> None:
+def check_runs(values: Floats) -> None:
+    """Against NumPy's distinct values."""
+    runs = runs_of(values)
+    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    parts = list(runs.parts())
+    assert np.concatenate([parts[0][:1], *(part[1:] for part in parts)]).tolist() == [0, *ends]
+    assert all(one[-1] == next_[0] for one, next_ in pairwise(parts))
+    assert runs.at(np.arange(len(values))).tolist() == np.sort(values).tolist()
+    assert runs.longest() == (ends[counts.argmax()] - counts.max(), ends[counts.argmax()])
+    first = np.empty(len(values), dtype=np.int64)
+    runs.give(lambda bounds: bounds[:-1], first)
+    assert first.tolist() == (ends - counts)[index].tolist()
+
+
+def test_runs_are_those_of_equal_values(values: Floats) -> None:
     for some in (values, values[:1], np.concatenate([values, values[::2]])):
-        wanted = np.unique(some, return_inverse=True, return_counts=True)
-        for found, right in zip(distinct(some), wanted, strict=True):
-            assert found.tolist() == right.tolist()
+        check_runs(some)
 
 
 @pytest.mark.parametrize("offset", [0.0, 2.0**52, -(2.0**53), 0.5, 1e300])
-def test_distinct_counts_or_sorts(offset: float) -> None:
-    values = np.array([3.0, 1.0, 3.0, 7.0]) + offset
-    wanted = np.unique(values, return_inverse=True, return_counts=True)
-    for found, right in zip(distinct(values), wanted, strict=True):
-        assert found.tolist() == right.tolist()
+def test_runs_are_counted_or_sorted(offset: float) -> None:
+    check_runs(np.array([3.0, 1.0, 3.0, 7.0]) + offset)
+
+
+@pytest.mark.parametrize("divisor", [1.0, 2.0, 3e5])
+def test_runs_are_looked_at_in_parts(divisor: float) -> None:
+    """More rows than a part, and a run that crosses its end."""
+    values = RNG.integers(0, 3_000, 2 * PART + 5) / divisor
+    check_runs(values)
+    check_runs(np.where(values < 1_500 / divisor, 0.3, values + RNG.random(len(values))))

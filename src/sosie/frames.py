@@ -34,6 +34,7 @@ __all__ = [
     "factorize",
     "floats",
     "holds",
+    "in_pandas",
     "in_zone_of",
     "is_missing",
     "is_wrapped",
@@ -293,7 +294,9 @@ def _short_range(series: Series) -> Codes | None:
     low, high = int(series.min()), int(series.max())
     if high - low >= SHORT_RANGE or high >= 2**63:
         return None
-    return np.asarray((series.to_numpy().astype(np.int64, copy=False) - low).astype(np.int32))
+    values = _plain(series, np.zeros(len(series), dtype=bool), np.int64)
+    places = np.empty(len(values), dtype=np.int32)
+    return np.subtract(values, low, out=places, casting="unsafe")
 
 
 def _heads_polars(native: Any) -> NDArray[Any]:
@@ -367,8 +370,7 @@ def floats(series: Series) -> Floats:
         distinct = [float(value) for value in objects_at(series, first)]
         return np.array([*distinct, np.nan])[codes]  # the last one serves the code -1
     missing = is_missing(series)
-    filled = _filled(series, missing)
-    values = np.asarray(filled.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    values = _plain(series, missing, np.float64)
     if dtype == nw.Float32:
         values = _as_written(values)
     return np.where(missing, np.nan, values) if missing.any() else values
@@ -428,8 +430,9 @@ def _whole_ticks(series: Series, missing: Mask) -> Ints:
                 "drop it (--drop) or keep it as it is (--keep)"
             )
         series = series.cast(nw.Int64)
-    filled = np.asarray(_filled(series, missing).to_numpy())
-    return filled.view(np.int64) if filled.dtype == np.uint64 else filled.astype(np.int64)
+    if dtype == nw.UInt64:
+        return _plain(series, missing, np.uint64).view(np.int64)
+    return _plain(series, missing, np.int64)
 
 
 def _arrow_ticks(array: Any) -> Ints:
@@ -482,8 +485,21 @@ def in_zone_of(series: Series, other: Series) -> Series:
     return nw.from_native(converted, series_only=True)
 
 
-def _filled(series: Series, missing: Mask) -> Series:
-    return series.fill_null(0) if missing.any() and not series.dtype.is_float() else series
+def _plain(series: Series, missing: Mask, dtype: Any) -> NDArray[Any]:
+    """Numbers as one NumPy array, which may be the column's own memory; missing as 0 or NaN."""
+    fill = bool(missing.any()) and not series.dtype.is_float()
+    array = _arrow(series)
+    if array is None:
+        filled = series.fill_null(0) if fill else series
+        return np.asarray(filled.to_numpy()).astype(dtype, copy=False)
+    # A chunk at a time: Arrow would put all together first, and keep that memory.
+    values = np.empty(len(array), dtype=dtype)
+    start = 0
+    for chunk in array.chunks:
+        part = chunk.fill_null(0) if fill else chunk
+        values[start : start + len(chunk)] = part.to_numpy(zero_copy_only=False)
+        start += len(chunk)
+    return values
 
 
 # ---------------------------------------------------------------- building
@@ -783,6 +799,11 @@ def take_rows(frame: Frame, rows: Ints) -> Frame:
     """Some rows of a table; unused categories are left out."""
     taken = {name: take(column(frame, name), rows) for name in frame.columns}
     return wrap(assemble(frame, taken))
+
+
+def in_pandas(native: Any) -> Any:
+    """A Polars column as a pandas one of Arrow's types, which hold missing values of every type."""
+    return native.to_frame("x").to_pandas(use_pyarrow_extension_array=True)["x"]
 
 
 def assemble(like: Frame, columns: Mapping[Any, Any]) -> Any:

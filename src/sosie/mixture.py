@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.errors import InputError, quoted
-from sosie.exact import WholeSum, added
+from sosie.exact import WholeSum, added, tally
 from sosie.frames import Floats, Ints, Mask
 from sosie.neighbours import Neighbours
 from sosie.normal_scores import NormalScores
@@ -205,15 +205,16 @@ def prepared(
 
 
 def _prepared_number(column: Numbers, smoothed: bool, k: int, least: int) -> Prepared:
-    state = np.where(column.missing, MISSING, SCORED).astype(np.uint8)
+    missing = column.missing
+    state = np.where(missing, np.uint8(MISSING), np.uint8(SCORED))
     # An extreme is no one's own where k share it, whatever levels may be drawn.
     scores = NormalScores.of(column.values, max(least, k)) if smoothed else None
     values: NDArray[Any]
     if scores is None:
         values, shared = np.nan_to_num(column.values, nan=0.0), column.values
     else:
-        state[~scores.scored & ~column.missing] = SPIKE
-        values = scores.scores.astype(np.float32)
+        state[~scores.scored & ~missing] = SPIKE
+        values = scores.scores
         shared = scores.ordered if len(scores.ordered) else column.values
     low, high = float(np.nanmin(shared)), float(np.nanmax(shared))
     scored = Scored(column.name, 0, None, scores and scores.slim(), low, high)
@@ -259,7 +260,7 @@ def _vote(
     absent: Mask | None = None,
     parts: Ints | None = None,
 ) -> Voted:
-    counts = np.bincount(codes)
+    counts = tally(codes, int(codes.max()) + 1)
     named = counts if absent is None or absent.all() else np.where(absent[: len(counts)], 0, counts)
     return Voted(
         names,

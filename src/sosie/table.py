@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sosie import frames
 from sosie.errors import InputError, quoted
+from sosie.exact import tally
 from sosie.frames import Codes, Floats, Frame, Holds, Ints, Mask, Series
 from sosie.parallel import each_part
 from sosie.space import MEMORY, Space
@@ -34,6 +35,7 @@ MOST_LEVELS_OF_A_NUMBER = 10
 """A column with at most this many distinct values is a category (the rule of the studies)."""
 
 FEWEST_ROWS_OF_AN_IDENTIFIER = 50
+FEW_ROWS = 2_000
 MOST_DECIMALS = 12
 MANY_ROWS = 16_384
 MOST_WEIGHT = 1e9
@@ -194,7 +196,7 @@ class Levels:
 
     def counts(self) -> Ints:
         """How many rows hold each level, ``(L,) int64``."""
-        return np.bincount(self.codes, minlength=len(self.labels))
+        return tally(self.codes, len(self.labels))
 
 
 Column = Numbers | Levels
@@ -402,7 +404,11 @@ def _all_distinct(column: Column) -> bool:
         return False
     if isinstance(column, Levels):
         return sum(label is not None for label in column.labels) == present
-    return column.kind == "integer" and len(np.unique(column.values[~missing])) == present
+    if column.kind != "integer":
+        return False
+    values = column.values[~missing] if present < len(missing) else column.values
+    # A few rows settle it for most columns.
+    return all(len(np.unique(some)) == len(some) for some in (values[:FEW_ROWS], values))
 
 
 def looks_like_identifier(column: Column) -> bool:
@@ -445,6 +451,7 @@ def encoded_column(name: Name, series: Series, roles: Roles, notes: list[str]) -
         return _categories(name, series, held, notes)
     present = column.values[~missing] if missing.any() else column.values
     if not forced and not _more_distinct_than(present, MOST_LEVELS_OF_A_NUMBER):
+        del column, present  # memory, on millions of rows
         return _levels(name, series, "category")
     if (
         not forced
@@ -471,8 +478,14 @@ def _categories(name: Name, series: Series, held: Holds, notes: list[str]) -> Le
 
 
 def _more_distinct_than(values: Floats, most: int) -> bool:
-    """Whether there are more than `most` distinct values; a sample settles it for most columns."""
-    return len(np.unique(values[:2000])) > most or len(np.unique(values)) > most
+    """Whether there are more than `most` distinct values, looked at in parts."""
+    known = values[:0]
+    for start in range(0, len(values), MANY_ROWS):
+        part = values[start : start + MANY_ROWS]
+        known = np.union1d(known, part[~np.isin(part, known)])
+        if len(known) > most:
+            return True
+    return False
 
 
 def _levels(name: Name, series: Series, kind: Kind) -> Levels:
@@ -592,7 +605,7 @@ def _floats(name: Name, values: Floats, missing: Mask) -> Numbers:
             f"column {name!r} has an infinite value in row {infinite[0] + 1}; "
             "replace it by a missing value or a bound"
         )
-    if len(present) and float(np.abs(present).max()) < EXACT and _are_whole(present):
+    if len(present) and _farthest(present) < EXACT and _are_whole(present):
         return Numbers(name, "integer", values, Grid(step=1))
     return Numbers(name, "number", values, Grid(decimals=_decimals(present)))
 
@@ -604,15 +617,22 @@ def _are_whole(values: Floats) -> bool:
 
 def _decimals(values: Floats) -> int | None:
     """The fewest decimals that write every value exactly; None where twelve are too few."""
-    if float(np.abs(values).max(initial=0.0)) > 1e290:  # rounding would overflow
+    if _farthest(values) > 1e290:  # rounding would overflow
         return None
-    parted = values[np.mod(values, 1) != 0]
     fewest = 0
-    for some in (parted[:1000], parted):
-        decimals = range(fewest, MOST_DECIMALS + 1)
-        fits = (d for d in decimals if np.array_equal(np.round(some, d), some))
-        fewest = next(fits, MOST_DECIMALS + 1)
-    return fewest if fewest <= MOST_DECIMALS else None
+    for start in range(0, len(values), MANY_ROWS):
+        part = values[start : start + MANY_ROWS]
+        parted = part[np.mod(part, 1) != 0]
+        while not np.array_equal(np.round(parted, fewest), parted):
+            fewest += 1
+            if fewest > MOST_DECIMALS:
+                return None
+    return fewest
+
+
+def _farthest(values: Floats) -> float:
+    """The greatest distance from 0; 0 where there are no values."""
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
 def _as_number(text: str) -> float:

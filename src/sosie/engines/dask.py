@@ -206,7 +206,7 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
     del rows, tables
     width = famd.components
     wanted = cells_wanted or max(len(lengths), -(-total // CELL))
-    shifted = _moved(located, wanted, total)
+    shifted = _moved(located, _walls(located, wanted, total))
     shape = (sum(g.prepared.voted is not None for g in groups), width)
     found = list(persist(*(delayed(_cell)(part, shape, list(roles.keep)) for part in shifted)))
     del located, shifted
@@ -267,7 +267,7 @@ def _pieces(data: Any, name: Hashable) -> list[Any]:
 
 def _read(scan: Scan, part: int, name: str) -> Any:
     """One column of one file, in Arrow's types, which hold missing values of every type."""
-    return scan.part(part, [name]).to_pandas(use_pyarrow_extension_array=True)
+    return frames.in_pandas(scan.part(part, [name]).to_series()).to_frame(name)
 
 
 def _lengths(data: Any, name: Hashable) -> list[int]:
@@ -295,7 +295,9 @@ def _columns(
     held: dict[Hashable, Any] = {}
     suspects: list[Hashable] = []
     for own in dict.fromkeys(asked):
-        whole = delayed(_encoded)(own, [_pieces(data, name) for name in own], roles, settings)
+        # Files are read by the task itself, which so never holds a column twice.
+        pieces = data if isinstance(data, Scan) else [_pieces(data, name) for name in own]
+        whole = delayed(_encoded)(own, pieces, roles, settings)
         cut = [delayed(_cut)(whole, int(a), int(b)) for a, b in pairwise(ends)]
         facts, *cut = persist(delayed(_facts)(whole), *cut)
         group, natives, notes, identifiers = compute(facts)[0]
@@ -330,21 +332,21 @@ class _Encoded:
 
 
 def _encoded(
-    names: Sequence[Hashable], pieces: Sequence[Sequence[Any]], roles: Roles, settings: Settings
+    names: Sequence[Hashable],
+    pieces: Scan | Sequence[Sequence[Any]],
+    roles: Roles,
+    settings: Settings,
 ) -> _Encoded:
     """A column or a linked group, whole; arrays of its rows: codes, values, votes, averages."""
     notes: list[str] = []
     columns: list[Column] = []
     natives: dict[Hashable, Any] = {}
-    for name, parts in zip(names, pieces, strict=True):
-        series = _whole(name, parts)
+    for i, name in enumerate(names):
+        series = pieces.get_column(name) if isinstance(pieces, Scan) else _whole(name, pieces[i])
         column = encoded_column(name, series, roles, notes)
         columns.append(column)
-        natives[name] = (
-            frames.take(series, column.first)
-            if isinstance(column, Levels)
-            else frames.like(series).to_native()
-        )
+        natives[name] = _shown(column, series)
+        del series
     for column in columns if len(columns) > 1 else ():
         check_linked(column)
     forced = {*roles.categorical, *roles.numeric}
@@ -363,6 +365,17 @@ def _encoded(
         made.values,
     )
     return _Encoded(cells.without_rows(columns, made), natives, notes, suspects, arrays)
+
+
+def _shown(column: Column, series: frames.Series) -> Any:
+    """Native values of the levels of a column, or of numbers some that show dtype and style."""
+    if isinstance(column, Levels):
+        native: Any = frames.take(series, column.first)
+    else:
+        native = frames.like(series).to_native()
+    if type(native).__module__.startswith("polars"):
+        native = frames.in_pandas(native)
+    return native
 
 
 def _whole(name: Hashable, parts: Sequence[Any]) -> frames.Series:
@@ -480,19 +493,23 @@ def _located(
     return pd.DataFrame(columns)
 
 
-def _moved(located: Sequence[Any], wanted: int, total: int) -> list[Any]:
-    """Rows in cells along the curve, by Dask's own shuffle."""
-    import dask.dataframe as dd
-
+def _walls(located: Sequence[Any], wanted: int, total: int) -> list[int]:
+    """Between which places of the curve cells lie, so that each has as many rows."""
     step = max(total // SAMPLED, 1)
     samples = compute(*(delayed(_sampled)(part, step) for part in located))
     seen = np.sort(np.concatenate(samples))
     shares = np.arange(1, wanted) / wanted
     inner = np.unique(seen[(shares * len(seen)).astype(np.int64)]) if wanted > 1 else seen[:0]
-    walls = [0, *(int(wall) for wall in inner if wall > 0), 2**63 - 1]
+    return [0, *(int(wall) for wall in inner if wall > 0), 2**63 - 1]
+
+
+def _moved(located: Sequence[Any], walls: Sequence[int]) -> list[Any]:
+    """Rows in cells along the curve, by Dask's own shuffle."""
+    import dask.dataframe as dd
+
     meta = compute(delayed(_meta_of)(located[0]))[0]
     frame = dd.from_delayed(list(located), meta=meta, verify_meta=False)
-    return list(frame.set_index(PLACE, divisions=walls).to_delayed())
+    return list(frame.set_index(PLACE, divisions=list(walls)).to_delayed())
 
 
 def _meta_of(part: Any) -> Any:
@@ -774,19 +791,8 @@ def avatarize_folder(
         if folder is not None and data.resolve() in folder.resolve().parents:
             raise InputError(f"{folder}: is inside the folder that is read; choose another one")
     scan = Scan.of(data.resolve())
-    try:
-        from dask.distributed import Client
-    except ImportError as error:
-        raise InputError(f"{error.name} is not installed: pip install 'sosie[dask]'") from error
     progress("read")
-    try:
-        options: dict[str, Any] = {"address": scheduler}
-        if scheduler == LOCAL:  # no page about it that others on the network could open
-            options = {"dashboard_address": None}
-        client: Any = Client(**options, timeout="10s")  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:
-        raise InputError(f"{scheduler}: no Dask scheduler answers there ({error})") from error
-    with client:
+    with connected(scheduler):
         progress("fit")
         avatarizer.fit_spread(scan)
         progress("draw")
@@ -802,6 +808,21 @@ def avatarize_folder(
             staged[out].chmod(usual_mode(folder=True))
             for folder, stage in staged.items():
                 stage.rename(folder)
+
+
+def connected(scheduler: str) -> Any:
+    """A client of a cluster, for `with`. Raises InputError where there is none."""
+    try:
+        from dask.distributed import Client
+    except ImportError as error:
+        raise InputError(f"{error.name} is not installed: pip install 'sosie[dask]'") from error
+    options: dict[str, Any] = {"address": scheduler}
+    if scheduler == LOCAL:  # no page about it that others on the network could open
+        options = {"dashboard_address": None}
+    try:
+        return Client(**options, timeout="10s")  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise InputError(f"{scheduler}: no Dask scheduler answers there ({error})") from error
 
 
 def _file_name(part: int) -> str:
