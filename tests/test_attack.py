@@ -139,13 +139,18 @@ def test_more_noise_is_found_less(frame):
 def test_the_target_is_never_fitted(frame, avatarizer, monkeypatch):
     """Release t is drawn once, as the target; releases 0 to t - 1 are the fit."""
     drawn: Counter[int] = Counter()
-    real = Avatarizer.draw
+    whole, places = Avatarizer.draw, Avatarizer.draw_places
 
     def counted(self, release=0, part=0):
         drawn[release] += 1
-        return real(self, release, part)
+        return whole(self, release, part)
+
+    def counted_places(self, release, some):
+        drawn[release] += 1
+        return places(self, release, some)
 
     monkeypatch.setattr(Avatarizer, "draw", counted)
+    monkeypatch.setattr(Avatarizer, "draw_places", counted_places)
     source = AvatarSource(avatarizer.fit(frame))
     (arena,) = V1().arenas(source, Setup((6,)))
     assert drawn == dict.fromkeys(range(7), 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -24,6 +24,7 @@ from sosie.mixture import Mixture, mixture_of
 from sosie.neighbours import NeighbourIndex, Neighbours, along_curve, curve
 from sosie.randomness import BLOCK, Purpose, fresh_seed, keys
 from sosie.release import Release
+from sosie.space import MEMORY, Space
 from sosie.table import Roles, Table
 
 __all__ = ["Avatarizer", "Decode", "Method", "Settings"]
@@ -33,6 +34,8 @@ Decode = Literal["draw", "vote"]
 
 REACH = 8.0
 """Standard deviations of the first component that the curve through space covers."""
+
+_NONE = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -240,9 +243,30 @@ class Avatarizer:
         if release < 0:
             raise InputError(f"releases are numbered from 0, got {release}")
         fitted, number = self.fitted, release * self.settings.augment + part
-        made = self._gather([number])
-        none = np.empty(0, dtype=np.int64)
-        return Release(fitted.table, fitted.mixture, made, fitted.place, none).encoded()
+        made = self._gather(fitted.mixture, [number], fitted.table.space)
+        whole = Release(fitted.table, fitted.mixture, made, fitted.place, _NONE)
+        return whole.encoded(fitted.table.space)
+
+    def draw_places(self, release: int, places: slice) -> tuple[Ints, Table]:
+        """Some rows of what `draw` gives, in memory: those at consecutive places.
+
+        Returns
+        -------
+        rows : (m,) int64, the row of each.
+        table : their avatars, encoded.
+        """
+        fitted, mixture = self.fitted, self.fitted.mixture
+        some = replace(
+            mixture,
+            order=mixture.order[places],
+            rows=mixture.rows[:, places],
+            distances=mixture.distances[:, places],
+            first=places.start,
+            total=len(mixture.order),
+        )
+        made = self._gather(some, [release * self.settings.augment], MEMORY)
+        own = np.arange(len(some.order))
+        return some.order, Release(fitted.table, some, made, own, _NONE).encoded()
 
     def release(self, r: int = 0, *, shuffle: bool = True) -> Any:
         """One release, as the kind of dataframe that was fitted.
@@ -266,7 +290,9 @@ class Avatarizer:
         if r < 0:
             raise InputError(f"releases are numbered from 0, got {r}")
         parts = self.settings.augment
-        made = self._gather(range(r * parts, (r + 1) * parts))
+        fitted = self.fitted
+        numbers = range(r * parts, (r + 1) * parts)
+        made = self._gather(fitted.mixture, numbers, fitted.table.space)
         return self._ordered(made, r, shuffle)
 
     def both(self, r: int = 0) -> tuple[Release, Release]:
@@ -281,7 +307,7 @@ class Avatarizer:
         else:
             count = len(fitted.table)
             places = np.concatenate([fitted.place + part * count for part in range(parts)])
-        surrogates = np.empty(0, dtype=np.int64)
+        surrogates = _NONE
         if fitted.table.roles.id:
             surrogates = np.argsort(np.argsort(self._keys(r, Purpose.SURROGATE)))[places]
         return Release(fitted.table, fitted.mixture, made, places, surrogates)
@@ -291,14 +317,13 @@ class Avatarizer:
         for r in range(count):
             yield self.release(r, shuffle=shuffle)
 
-    def _gather(self, numbers: Sequence[int]) -> Gathered:
-        """So many avatars of each person."""
-        fitted, space = self.fitted, self.fitted.table.space
-        made = gathered_into(fitted.mixture, len(numbers), space)
+    def _gather(self, mixture: Mixture, numbers: Sequence[int], space: Space) -> Gathered:
+        """So many avatars of each person of a mixture, in `space`."""
+        made = gathered_into(mixture, len(numbers), space)
         for part, number in enumerate(numbers):
             gather(
-                fitted.mixture,
-                fitted.table.numbers,
+                mixture,
+                self.fitted.table.numbers,
                 self._seed,
                 number,
                 made,
@@ -306,7 +331,7 @@ class Avatarizer:
                 decode=self.settings.decode,
                 chunk=self.chunk,
                 threads=self.threads,
-                space=space,
+                space=self.fitted.table.space,
             )
         return made
 

@@ -15,13 +15,34 @@ from sosie.space import MEMORY, Disk, Space
 if TYPE_CHECKING:
     from sosie.avatars import Settings
 
-__all__ = ["Budget", "available", "parsed"]
+__all__ = [
+    "MOMENTS",
+    "MOST_COMPONENTS",
+    "Attack",
+    "Budget",
+    "available",
+    "most_components",
+    "parsed",
+]
 
 BASE = 250_000_000
 """Bytes of the interpreter, the libraries and what is worked on in blocks."""
 
 MEASURING = 1_150
 """Bytes a row, as measured on a million rows of 24 columns."""
+
+MOMENTS = 250_000_000
+"""Bytes that the covariances of all people may take in an attack, beyond two components."""
+
+MOST_COMPONENTS = 40
+"""Components of an attack where none are asked for. Later ones each stand for a rare level; on the
+bundled cohort, with its 330 postcodes, every estimator finds fewer people with more than these."""
+
+INDEX = 90
+"""Bytes a row of a search, beside the coordinates."""
+
+WORK = 150_000_000
+"""Bytes of what an attack works on in blocks."""
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
@@ -77,6 +98,52 @@ def _cgroup_free() -> int | None:
     return None
 
 
+def most_components(rows: int, memory: int = MOMENTS) -> int:
+    """Components whose covariances, of so many people, take so many bytes; at least 2.
+
+    >>> most_components(200_000), most_components(1_000_000)
+    (12, 5)
+    """
+    return max(int((memory / 8 / rows) ** 0.5), 2)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What an attack is to do, as far as its memory goes.
+
+    Attributes
+    ----------
+    releases : whether he makes releases, and keeps every person's mean and covariance.
+    refit : whether he fits the generator again, on a release.
+    profile : whether he looks for the rows nearest to a profile.
+    components : dimensions in which he works; None: as many as he may.
+    """
+
+    releases: bool = True
+    refit: bool = False
+    profile: bool = False
+    components: int | None = None
+
+    def bytes(self, rows: int, columns: int, settings: Settings) -> int:
+        """What is held at the same time, the columns and the interpreter apart."""
+        c, k = settings.components, settings.k
+        asked = self.components or MOST_COMPONENTS
+        work = [24 * c + INDEX]  # the hidden rate
+        more = WORK
+        if self.profile:
+            work.append(16 * asked + INDEX)
+        if self.refit:
+            work.append(24 * c + 40 * k + INDEX)
+        if self.releases:
+            d = min(asked, most_components(rows))
+            work.append(8 * d**2 + 32 * d + INDEX)
+            # Where the encoded columns' own covariances may fit, they are kept, and mapped.
+            if 8 * rows * columns**2 <= MOMENTS:
+                more += 2 * min(MOMENTS, 8 * rows * (3 * columns) ** 2)
+        mixtures = (2 if self.refit else 1) * (8 * k + 16)
+        return rows * (mixtures + 32 + max(work)) + more
+
+
 @dataclass(frozen=True)
 class Budget:
     """What making avatars of a table takes, in bytes.
@@ -87,6 +154,7 @@ class Budget:
     components, k, augment : see `sosie.avatars.Settings`.
     compared : whether the avatars are measured too.
     whole : the bytes a row of columns that are held whole, in the originals and in the avatars.
+    attacked : the bytes that an attack holds, see `Attack`.
     """
 
     rows: int
@@ -96,6 +164,7 @@ class Budget:
     augment: int
     compared: bool = False
     whole: float = 0.0
+    attacked: int = 0
 
     @classmethod
     def of(
@@ -105,23 +174,27 @@ class Budget:
         whole: Sequence[Hashable] = (),
         *,
         compared: bool = False,
+        attack: Attack | None = None,
     ) -> Self:
         """Of a table that is not read yet; columns in `whole` (kept ones) are held whole."""
         row, held = scan.bytes_per_row(), scan.bytes_per_row([str(name) for name in whole])
         known = settings.components, settings.k, settings.augment
-        return cls(len(scan), row, *known, compared, held)
+        attacked = attack.bytes(len(scan), scan.width, settings) if attack else 0
+        return cls(len(scan), row, *known, compared, held, attacked)
 
     @property
     def together(self) -> int:
         """With the whole table in memory: as read, encoded, and as avatars."""
-        work = max(self._search, self._measures)
-        return BASE + round(self.rows * (self.row * (1.5 + 2 * self.augment) + work))
+        work = self.rows * max(self._search, self._measures)
+        cells = self.rows * self.row * (1.5 + 2 * self.augment)
+        return BASE + round(cells + max(work, self.attacked))
 
     @property
     def apart(self) -> int:
         """With columns on disk: the search, then one column at a time."""
         made = 8 * self.k + (90 + 2 * self.whole) * self.augment
-        return BASE + round(self.rows * max(self._search, self._measures, made))
+        work = self.rows * max(self._search, self._measures, made)
+        return BASE + max(round(work), self.attacked)
 
     @property
     def _measures(self) -> float:
@@ -151,7 +224,8 @@ class Budget:
         if self.apart > memory:
             raise InputError(
                 f"{self.rows:,} rows need {self.apart / 1e9:.2f} GB of memory for the latent"
-                f" coordinates and the search, and {memory / 1e9:.2f} GB is allowed: allow more"
-                " (--memory), take fewer components (--components), or fewer rows"
+                f" coordinates and the {'attack' if self.attacked else 'search'}, and"
+                f" {memory / 1e9:.2f} GB is allowed: allow more (--memory), take fewer components"
+                " (--components), or fewer rows"
             )
         return Disk(folder)

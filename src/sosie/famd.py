@@ -35,6 +35,9 @@ __all__ = ["FAMD", "CrossProduct", "Layout", "Outline", "Reconstruction"]
 MOST_DENSE = 1_500
 """Above so many indicators the cross-product is kept sparse and solved by iteration."""
 
+FORGET = 1 << 18
+"""Rows after which memory that is also on disk is let go."""
+
 MOST_ITERATIONS = 40
 MOST_ITERATED = 30
 
@@ -83,7 +86,7 @@ class Layout:
     @classmethod
     def of(cls, table: Table, weights: Mapping[Hashable, float] | None = None) -> Self:
         """The layout of a table: one pass for the moments of its numbers."""
-        return cls.from_outlines([Outline.of(column) for column in table.columns], weights)
+        return cls.from_outlines(list(_outlines(table)), weights)
 
     @classmethod
     def from_outlines(
@@ -161,6 +164,12 @@ class Outline:
         return cls(column.name, None, bool(column.missing.any()), *_moments(column.values))
 
 
+def _outlines(table: Table) -> Iterator[Outline]:
+    for column in table.columns:
+        yield Outline.of(column)
+        table.space.forget()
+
+
 def _moments(values: Floats) -> tuple[float, float, float]:
     """Mean and sd of what is present, and a power of two above its largest absolute score."""
     present = values[~np.isnan(values)]
@@ -227,7 +236,7 @@ class CrossProduct:
                 self._add_wide(mixed, pairs)
 
         with one_blas_thread():
-            each_part(block, len(table), BLOCK, threads)
+            each_part(block, len(table), BLOCK, threads, FORGET, table.space.forget)
         return self
 
     def merge(self, other: CrossProduct) -> Self:
@@ -474,7 +483,7 @@ class FAMD:
                 part += lookups[block].take(codes, axis=0, mode="clip")
             coordinates[rows] = part
 
-        each_part(project, len(table), BLOCK, threads)
+        each_part(project, len(table), BLOCK, threads, FORGET, table.space.forget)
         return coordinates
 
     def inverse_transform(self, coordinates: Floats) -> Reconstruction:

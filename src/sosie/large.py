@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from sosie.atomic import atomic
-from sosie.budget import Budget
+from sosie.budget import Attack, Budget
 from sosie.dialect import Dialect
 from sosie.io import PARQUET, read, write
 from sosie.scan import Scan
@@ -58,6 +58,7 @@ def opened(
     separator: str | None = None,
     memory: int | None = None,
     compared: bool = False,
+    attack: Attack | None = None,
 ) -> Opened:
     """Read a file; Parquet that takes too much memory will be read a column at a time.
 
@@ -68,6 +69,7 @@ def opened(
     separator : of a CSV; None finds it.
     memory : bytes to keep to; by default half of what is free.
     compared : whether the avatars are measured too, not only made.
+    attack : what is to be done with releases, where they are attacked.
 
     Raises
     ------
@@ -76,7 +78,8 @@ def opened(
     """
     if is_parquet(path):
         scan = Scan.of(path)
-        space = Budget.of(scan, settings, whole, compared=compared).space(memory, scratch)
+        budget = Budget.of(scan, settings, whole, compared=compared, attack=attack)
+        space = budget.space(memory, scratch)
         if space is not MEMORY:
             return Opened(scan, space, None, scan.sha256)
     source = read(path, separator)

@@ -25,6 +25,7 @@ __all__ = [
     "Pooled",
     "Published",
     "Scorer",
+    "Some",
 ]
 
 DROPPED = 1e-10
@@ -44,6 +45,29 @@ class Scorer(Protocol):
 
     def grid(self, targets: Ints, people: Ints | None = None) -> Floats:
         """Of each target under each of some people, or everyone, ``(m, n) float64``."""
+
+
+@dataclass(frozen=True)
+class Some:
+    """A scorer fitted on some of the people only, asked by their numbers among all.
+
+    Attributes
+    ----------
+    scorer : of these people.
+    people : (s,) int64, their numbers, rising.
+    """
+
+    scorer: Scorer
+    people: Ints
+
+    def pairs(self, targets: Ints, people: Ints) -> Floats:
+        """Of pairs (see `Scorer.pairs`)."""
+        return self.scorer.pairs(targets, np.searchsorted(self.people, people))
+
+    def grid(self, targets: Ints, people: Ints | None = None) -> Floats:
+        """Of each under each of these people (see `Scorer.grid`)."""
+        which = None if people is None else np.searchsorted(self.people, people)
+        return self.scorer.grid(targets, which)
 
 
 class Estimator(Protocol):
@@ -191,7 +215,7 @@ class Diagonal:
     def fit(self, cloud: Cloud, points: Floats) -> Scorer:
         """Model each person by their own mean and variances."""
         own = np.diagonal(cloud.covariances, axis1=1, axis2=2)
-        shared = own.mean(axis=0)
+        shared = np.diagonal(cloud.pooled)
         shared = np.where(shared > 0, shared, 1.0)
         variances = (1 - self.shrinkage) * own + self.shrinkage * shared
         return DiagonalGaussians(points, cloud.means, variances)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,15 @@ from sosie.attack.laboratory import attack
 from sosie.attack.moments import Progress
 from sosie.attack.reproduce import Reproduction, reproduce
 from sosie.attack.results import AttackReport
+from sosie.attack.unaided import UNAIDED
 from sosie.avatars import Avatarizer
-from sosie.errors import InputError
+from sosie.budget import Attack
+from sosie.errors import InputError, SosieWarning
 from sosie.io import check_apart, read
+from sosie.large import opened
 from sosie.report import build_attacks
 from sosie.run import write_json, write_text
+from sosie.table import Table
 
 __all__ = ["attack_file", "fetched", "reproduce_file"]
 
@@ -28,17 +33,20 @@ def attack_file(
     separator: str | None = None,
     results: Path | None = None,
     page: Path | None = None,
+    memory: int | None = None,
     language: str = "en",
     progress: Progress | None = None,
     **options: Any,
 ) -> AttackReport:
-    """Attack avatars of a CSV or Parquet file.
+    """Attack avatars of a CSV or Parquet file, or of a folder of Parquet files.
 
     Parameters
     ----------
     avatarizer : what is attacked, not yet fitted.
     separator : of a CSV; None finds it.
     results, page : where to write the results (JSON) and the page (HTML), if anywhere.
+    memory : bytes to keep to, by default half of what is free; the columns of a Parquet table
+        that takes more are kept on disk while it is attacked.
     language : of the page.
     options : those of `attack`.
 
@@ -48,7 +56,19 @@ def attack_file(
         The file or the options can't be used, or a file can't be written.
     """
     check_apart([data], [results, page])
-    found = attack(read(data, separator).frame, avatarizer, progress=progress, **options)
+    source = opened(
+        data,
+        avatarizer.settings,
+        scratch=(page or results or Path("-")).parent,
+        separator=separator,
+        memory=memory,
+        attack=_planned(**options),
+    )
+    table = Table.of(source.frame, avatarizer.roles, source.space, avatarizer.threads)
+    for note in table.notes:
+        warnings.warn(note, SosieWarning, stacklevel=2)
+    avatarizer.fit(table)
+    found = attack(table, avatarizer, progress=progress, **options)
     _write(found.to_dict(), data.name, results, page, language)
     return found
 
@@ -104,6 +124,22 @@ def fetched() -> Any:
             f"ACTG 175 can't be fetched ({error}); give its file instead: UCI repository, table"
             f" {ACTG175}"
         ) from error
+
+
+def _planned(
+    scenario: str = "v1",
+    estimator: str = "all",
+    components: int | None = None,
+    **_: Any,
+) -> Attack:
+    """What an attack is to hold (see `attack`)."""
+    every = scenario == "all"
+    return Attack(
+        releases=every or (scenario in ("v1", "v2", "insert") and estimator not in UNAIDED),
+        refit=every or scenario in ("v2", "insert"),
+        profile=scenario in ("all", "nearest", "insert", "partial"),
+        components=components,
+    )
 
 
 def _write(

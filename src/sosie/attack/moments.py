@@ -9,19 +9,21 @@ second one keeps the moments of its first coordinates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from sosie.attack.sources import Source
+from sosie.attack.sources import PART, Source
 from sosie.attack.store import Store
+from sosie.budget import MOMENTS, MOST_COMPONENTS, most_components
 from sosie.famd import FAMD, CrossProduct, Layout
 from sosie.frames import Floats, Ints, Mask
 from sosie.parallel import each_part, one_blas_thread
 from sosie.randomness import blocks
-from sosie.table import Table
+from sosie.space import MEMORY as IN_MEMORY
+from sosie.table import Numbers, Table
 
 __all__ = [
     "CELLS",
@@ -33,17 +35,15 @@ __all__ = [
     "accumulate",
     "eigh",
     "is_bounded",
+    "rows_of",
+    "transformed",
 ]
 
 CELLS = 8_000_000
 """Numbers that a temporary array may hold."""
 
-MEMORY = 250_000_000
+MEMORY = MOMENTS
 """Bytes that the covariances of all people may take."""
-
-MOST_COMPONENTS = 40
-"""Components where none are asked for. Later ones each stand for a rare level; on the bundled
-cohort, with its 330 postcodes, every estimator finds fewer people with more than these."""
 
 T = TypeVar("T")
 Progress = Callable[[int, int, str], None]
@@ -69,15 +69,24 @@ class Moments:
         """Nothing added yet."""
         return cls(np.zeros((people, width)), np.zeros((people, width, width)))
 
-    def add(self, points: Floats) -> None:
-        """Add one point for each person, ``(n, q)``."""
+    def add(self, parts: Iterable[tuple[Ints, Floats]], threads: int = 1) -> None:
+        """Add one point for each person.
+
+        Parameters
+        ----------
+        parts : some people each, ``(m,)``, and their points, ``(m, q)``; together all people.
+        """
         self.count += 1
-        for start in range(0, len(points), 2048):
-            rows = slice(start, start + 2048)
-            away = points[rows] - self.mean[rows]
-            self.mean[rows] += away / self.count
-            share = (self.count - 1) / self.count
-            self.scatter[rows] += (away * share)[:, :, None] * away[:, None, :]
+        share = (self.count - 1) / self.count
+        for people, points in parts:
+
+            def work(some: slice, people: Ints = people, points: Floats = points) -> None:
+                own = people[some]
+                away = points[some] - self.mean[own]
+                self.mean[own] += away / self.count
+                self.scatter[own] += (away * share)[:, :, None] * away[:, None, :]
+
+            each_part(work, len(people), 2048, threads)
 
 
 class Expansion:
@@ -132,6 +141,35 @@ class Expansion:
         return np.vstack(parts), constant
 
 
+def rows_of(table: Table, rows: Ints) -> Table:
+    """The encoded columns of some rows, in memory."""
+    columns = tuple(
+        replace(c, values=c.values[rows])
+        if isinstance(c, Numbers)
+        else replace(c, codes=c.codes[rows])
+        for c in table.columns
+    )
+    table.space.forget()
+    return replace(table, columns=columns, space=IN_MEMORY)
+
+
+def transformed(famd: FAMD, table: Table, order: Ints, threads: int = 1) -> Floats:
+    """Coordinates of all rows in some order, ``(n, d)``; they are never held twice."""
+    place = _places(order)
+    points = np.empty((len(order), famd.components))
+    for start in range(0, len(order), PART):
+        rows = np.arange(start, min(start + PART, len(order)))
+        points[place[rows]] = famd.transform(rows_of(table, rows), threads)
+    return points
+
+
+def _places(order: Ints) -> Ints:
+    """Where in an order each row is, ``(n,) int64``."""
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return place
+
+
 def eigh(matrices: Floats) -> tuple[Floats, Floats]:
     """Eigenvalues and eigenvectors of many symmetric matrices.
 
@@ -175,6 +213,7 @@ class Cloud:
     means : (n, d) float64.
     covariances : (n, d, d) float64, unbiased.
     bounded : whether fewer components were kept than were asked for and the stack has.
+    shared : (d, d) float64, the mean covariance of everyone, where these are some of the people.
     """
 
     releases: int
@@ -182,12 +221,35 @@ class Cloud:
     means: Floats
     covariances: Floats
     bounded: bool = False
+    shared: Floats | None = None
     _kept: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def components(self) -> int:
         """Dimensions of the latent space, d."""
         return int(self.means.shape[1])
+
+    @property
+    def pooled(self) -> Floats:
+        """(d, d) float64, the mean covariance of everyone."""
+        if self.shared is not None:
+            return self.shared
+        return self._once("pooled", lambda: np.asarray(self.covariances.mean(axis=0)), small=True)
+
+    @property
+    def lasting(self) -> bool:
+        """Whether what is worked out of everyone's covariances takes little memory to keep."""
+        return self.covariances.nbytes <= MEMORY // 4
+
+    def some(self, people: Ints) -> Cloud:
+        """The same with some of the people only."""
+        return replace(
+            self,
+            means=self.means[people],
+            covariances=self.covariances[people],
+            shared=self.pooled,
+            _kept={},
+        )
 
     @property
     def whitened(self) -> Whitened:
@@ -198,7 +260,7 @@ class Cloud:
         """
 
         def make() -> Whitened:
-            values, vectors = np.linalg.eigh(self.covariances.mean(axis=0))
+            values, vectors = np.linalg.eigh(self.pooled)
             # A direction in which nobody's avatars vary tells people apart: kept, floored.
             floor = 1e-6 * values[-1] if values[-1] > 0 else 1.0
             root = vectors / np.sqrt(np.maximum(values, floor))
@@ -229,12 +291,13 @@ class Cloud:
                 np.ascontiguousarray(self.means[:, :components]),
                 np.ascontiguousarray(self.covariances[:, :components, :components]),
                 self.bounded,
+                None if self.shared is None else self.shared[:components, :components],
             ),
         )
 
-    def _once(self, name: object, make: Callable[[], T]) -> T:
+    def _once(self, name: object, make: Callable[[], T], *, small: bool = False) -> T:
         """Compute once, where keeping it takes little memory."""
-        if self.covariances.nbytes > MEMORY // 4:
+        if not (small or self.lasting):
             return make()
         if name not in self._kept:
             self._kept[name] = make()
@@ -281,13 +344,13 @@ def accumulate(
             progress(done, steps, "releases")
 
     if fits:
-        product = CrossProduct(layout).add(source.originals)
+        product = CrossProduct(layout).add(source.originals, source.threads)
         for moments in _each(source, counts, order, start, store, tell, expansion, product):
             famd = FAMD.solve(product, components or MOST_COMPONENTS)
             yield _projected(moments, expansion, famd, components)
         return
     product = _stack(source, counts[-1], start, store, tell)
-    most = max(int(np.sqrt(memory / 8 / len(order))), 2)
+    most = most_components(len(order), memory)
     famd = FAMD.solve(product, min(components or MOST_COMPONENTS, most))
 
     def tell_second(done: int) -> None:
@@ -297,8 +360,8 @@ def accumulate(
         # The last time nothing is added any more, and nothing is copied.
         into = moments.scatter if moments.count == counts[-1] else None
         covariances = np.divide(moments.scatter, moments.count - 1, out=into)
-        bounded = is_bounded(famd, components)
-        yield Cloud(moments.count, famd, moments.mean.copy(), covariances, bounded)
+        means = moments.mean.copy() if into is None else moments.mean
+        yield Cloud(moments.count, famd, means, covariances, is_bounded(famd, components))
 
 
 def is_bounded(famd: FAMD, components: int | None) -> bool:
@@ -319,6 +382,8 @@ def _each(
 ) -> Iterator[Moments]:
     """Add releases one by one, and stop at each count."""
     width = onto.width if isinstance(onto, Expansion) else onto.components
+    place = _places(order)
+
     moments = Moments.empty(len(order), width)
     kept: Mapping[str, Any] = (store.load("moments") if store else None) or {"count": np.array(0)}
     reached = int(kept["count"])
@@ -332,11 +397,7 @@ def _each(
     if reached:
         _restore(kept, moments, product)
     for t in range(reached, counts[-1]):
-        table = source.draw(start + t)
-        if product:
-            product.add(table)
-        points = onto.points(table) if isinstance(onto, Expansion) else onto.transform(table)
-        moments.add(points[order])
+        moments.add(_points(source, start + t, place, onto, product), source.threads)
         stop = t + 1 in counts
         if store:
             arrays = _arrays(moments, product)
@@ -346,6 +407,23 @@ def _each(
         tell(t + 1)
         if stop:
             yield moments
+
+
+def _points(
+    source: Source,
+    release: int,
+    place: Ints,
+    onto: Expansion | FAMD,
+    product: CrossProduct | None,
+) -> Iterator[tuple[Ints, Floats]]:
+    """Some people at a time and their points of one release, which is added to the product."""
+    for rows, table in source.parts(release):
+        if product:
+            product.add(table, source.threads)
+        if isinstance(onto, Expansion):
+            yield place[rows], onto.points(table)
+        else:
+            yield place[rows], onto.transform(table, source.threads)
 
 
 def _arrays(moments: Moments, product: CrossProduct | None) -> dict[str, Any]:
@@ -368,13 +446,14 @@ def _stack(
     source: Source, last: int, start: int, store: Store | None, tell: Callable[[int], None]
 ) -> CrossProduct:
     """The cross-product of the originals and all releases."""
-    product = CrossProduct(Layout.of(source.originals)).add(source.originals)
+    product = CrossProduct(Layout.of(source.originals)).add(source.originals, source.threads)
     kept: Mapping[str, Any] = (store.load("stack") if store else None) or {"count": np.array(0)}
     reached = int(kept["count"])
     if reached:
         _restore_product(kept, product)
     for t in range(reached, last):
-        product.add(source.draw(start + t))
+        for _, table in source.parts(start + t):
+            product.add(table, source.threads)
         if store:
             arrays: dict[str, Any] = {"count": t + 1, **_product_arrays(product)}
             store.save("stack", arrays, soon=t + 1 < last)

@@ -10,7 +10,7 @@ import numpy as np
 from sosie.attack import decisions
 from sosie.attack.decisions import Verdict, nearest_people
 from sosie.attack.estimators import SharedCovariance
-from sosie.attack.moments import MOST_COMPONENTS
+from sosie.attack.moments import MOST_COMPONENTS, rows_of, transformed
 from sosie.attack.results import AttackResult, Rate
 from sosie.attack.scenarios import Cast, Setup
 from sosie.attack.sources import Source
@@ -30,6 +30,9 @@ FEW_SUBSETS, MANY_INDICATORS = 3, 250
 RELATED = 10_000
 """People looked at to see whether releases are aligned."""
 
+TOGETHER = 1 << 17
+"""People whose nearest avatar is looked for together."""
+
 NEAREST_ROWS = 50
 """Published rows that are ranked for each profile."""
 
@@ -45,13 +48,19 @@ def hidden_rate_complement(originals: Table, avatars: Table, components: int) ->
     components : dimensions of the latent space, fitted on the originals.
     """
     famd = FAMD.fit(originals, components, originals.roles.weights)
-    people, points = famd.transform(originals), famd.transform(avatars)
-    index = NeighbourIndex(points)
-    nearest = index.nearest(people, 1).distances[:, 0]
-    own = np.sqrt(np.square(people - points).sum(axis=1))
-    hit = np.flatnonzero(own <= nearest * (1 + 1e-12))
-    ties = index.count_within(people[hit], own[hit] * (1 + 1e-12))
-    return Rate.of(float((1 / np.maximum(ties, 1)).sum()), len(people))
+    index = NeighbourIndex(famd.transform(avatars))
+    people = famd.transform(originals)
+    hits = 0.0
+    for start in range(0, len(people), TOGETHER):
+        # In the order of the index: a person is near their own avatar, so the next one is near.
+        places = slice(start, start + TOGETHER)
+        own = people[index.order[places]]
+        away = np.sqrt(np.square(own - index.placed[places]).sum(axis=1))
+        nearest = index.nearest(own, 1).distances[:, 0]
+        hit = np.flatnonzero(away <= nearest * (1 + 1e-12))
+        ties = index.count_within(own[hit], away[hit] * (1 + 1e-12))
+        hits += float((1 / np.maximum(ties, 1)).sum())
+    return Rate.of(hits, len(people))
 
 
 def related(originals: Table, avatars: Table, seed: int) -> bool:
@@ -61,7 +70,7 @@ def related(originals: Table, avatars: Table, seed: int) -> bool:
     the two can't be told apart from outside.
     """
     some = np.sort(np.random.default_rng(seed).permutation(len(originals))[:RELATED])
-    originals, avatars = originals.take(some), avatars.take(some)
+    originals, avatars = rows_of(originals, some), rows_of(avatars, some)
     famd = FAMD.fit(originals, MOST_COMPONENTS)
     people, points = famd.transform(originals), famd.transform(avatars)
     other = points[np.random.default_rng(seed).permutation(len(points))]
@@ -106,12 +115,11 @@ def partial(source: Source, setup: Setup, components: int) -> Iterator[AttackRes
 
 def _nearest(originals: Table, target: Table, cast: Cast, components: int) -> Verdict:
     famd = FAMD.fit(originals, components)
-    means = famd.transform(originals)[cast.people]
-    points = famd.transform(target)[cast.targets]
-    people = cast.truth[: cast.attacked]
-    rows = nearest_people(means[people], points, min(NEAREST_ROWS, len(points)))
-    scorer = SharedCovariance(points, means)
-    return decisions.own_row(scorer, people, np.arange(len(people)), rows)
+    attacked = np.arange(cast.attacked)
+    means = famd.transform(rows_of(originals, cast.targets[attacked]))
+    points = transformed(famd, target, cast.targets)
+    rows = nearest_people(means, points, min(NEAREST_ROWS, len(points)))
+    return decisions.own_row(SharedCovariance(points, means), attacked, attacked, rows)
 
 
 def _over_sets(verdicts: Sequence[Verdict], known: int, components: int, rows: int) -> AttackResult:

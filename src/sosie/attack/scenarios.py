@@ -7,7 +7,7 @@ release is never among those that were fitted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +20,8 @@ from sosie.attack.moments import (
     Progress,
     accumulate,
     is_bounded,
+    rows_of,
+    transformed,
 )
 from sosie.attack.sources import AvatarSource, Source, fingerprint
 from sosie.attack.store import Store
@@ -231,14 +233,20 @@ class Nearest:
     decisions: tuple[Decision, ...] = ("row",)
 
     def arenas(self, source: Source, setup: Setup) -> Iterator[Arena]:
-        """One arena without releases: the profiles themselves stand where a mean would."""
+        """One arena without releases: the profiles themselves stand where a mean would.
+
+        Profiles are not compared, so its people are only those whose row is looked for.
+        """
         target = source.draw(setup.target)
         famd = FAMD.fit(source.originals, setup.components or MOST_COMPONENTS)
         cast = Cast.of(len(source.originals), setup.seed, setup.targets)
-        means = famd.transform(source.originals)[cast.people]
+        people = cast.targets[: cast.attacked]
+        means = famd.transform(rows_of(source.originals, people))
         none = np.empty((0, famd.components, famd.components))
         cloud = Cloud(0, famd, means, none, is_bounded(famd, setup.components))
-        yield Arena(self.name, cloud, famd.transform(target)[cast.targets], cast, self.decisions)
+        points = transformed(famd, target, cast.targets, source.threads)
+        own = replace(cast, people=people, truth=np.arange(cast.attacked))
+        yield Arena(self.name, cloud, points, own, self.decisions)
 
 
 def _arenas(
@@ -256,7 +264,7 @@ def _arenas(
         progress=setup.progress,
         memory=setup.memory,
     ):
-        points = cloud.famd.transform(target)[cast.targets]
+        points = transformed(cloud.famd, target, cast.targets, source.threads)
         yield Arena(scenario.name, cloud, points, cast, scenario.decisions)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -18,11 +18,15 @@ import numpy as np
 from sosie.avatars import Avatarizer
 from sosie.errors import InputError
 from sosie.famd import FAMD
+from sosie.frames import Ints
 from sosie.mixture import mixture_of
 from sosie.neighbours import NeighbourIndex, Neighbours
 from sosie.table import Grid, Numbers, Roles, Table
 
 __all__ = ["AvatarSource", "Generator", "OtherSource", "Releases", "Source", "source_of"]
+
+PART = 1 << 17
+"""Rows of a release that are drawn together: a whole one is held only where it must be."""
 
 
 @runtime_checkable
@@ -84,8 +88,15 @@ class Source(Protocol):
     def repeatable(self) -> bool:
         """Whether another run makes the same releases."""
 
+    @property
+    def threads(self) -> int:
+        """How many may work side by side; -1 for all."""
+
     def draw(self, release: int) -> Table:
         """One aligned release, in the columns and level codes of the originals."""
+
+    def parts(self, release: int) -> Iterator[tuple[Ints, Table]]:
+        """The same, some rows at a time: which rows, in whatever order, and their avatars."""
 
     def refit(self, published: Table) -> Source:
         """The same generator, fitted on one of its releases as if it were the originals."""
@@ -112,9 +123,22 @@ class AvatarSource:
         """Whether a seed was given."""
         return self.avatarizer._seed == self.avatarizer._order_seed
 
+    @property
+    def threads(self) -> int:
+        """Those of the Avatarizer."""
+        return self.avatarizer.threads
+
     def draw(self, release: int) -> Table:
         """One aligned release."""
         return self.avatarizer.draw(release)
+
+    def parts(self, release: int) -> Iterator[tuple[Ints, Table]]:
+        """The same, as many places at a time as are drawn fast."""
+        rows = len(self.originals)
+        for start in range(0, rows, PART):
+            places = slice(start, min(start + PART, rows))
+            yield self.avatarizer.draw_places(release, places)
+            self.originals.space.forget()
 
     def refit(self, published: Table) -> AvatarSource:
         """An Avatarizer with the same settings and another seed, fitted on a release.
@@ -180,6 +204,15 @@ class OtherSource:
     def repeatable(self) -> bool:
         """A generator must give the same answer for the same release."""
         return True
+
+    @property
+    def threads(self) -> int:
+        """All."""
+        return -1
+
+    def parts(self, release: int) -> Iterator[tuple[Ints, Table]]:
+        """The whole release: other generators make it whole."""
+        yield np.arange(len(self._originals)), self.draw(release)
 
     def draw(self, release: int) -> Table:
         """One aligned release.

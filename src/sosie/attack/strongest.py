@@ -13,7 +13,16 @@ import numpy as np
 
 from sosie.attack import decisions
 from sosie.attack.decisions import Decision, Verdict
-from sosie.attack.estimators import Diagonal, Estimator, NearestMean, Pooled, Published, Scorer
+from sosie.attack.estimators import (
+    Diagonal,
+    Estimator,
+    NearestMean,
+    Pooled,
+    Published,
+    Scorer,
+    Some,
+)
+from sosie.attack.moments import CELLS
 from sosie.attack.results import AttackResult, halves
 from sosie.attack.scenarios import Arena
 from sosie.frames import Ints
@@ -128,9 +137,30 @@ def verdict(
     arena: Arena, attacker: Attacker, candidates: int, targets: Ints | None = None
 ) -> Verdict:
     """What an attacker says of some targets of an arena, or of all."""
-    scorer = attacker.estimator.fit(*arena.first(attacker.components))
     some = np.arange(arena.cast.attacked) if targets is None else targets
-    return _said(arena, attacker, scorer, candidates, some)
+    few = attacker.decision in ("row", "likelihood") and not arena.cloud.lasting
+    if not few:
+        return _said(arena, attacker, _scorer(arena, attacker), candidates, some)
+    # Among so many people, those who are looked at are modelled: most never are.
+    cloud = arena.cloud.first(attacker.components)
+    step = max(CELLS // (4 * candidates * cloud.components**2), 1)
+    parts = []
+    for start in range(0, len(some), step):
+        part = some[start : start + step]
+        people = arena.cast.truth[part]
+        if attacker.decision == "likelihood":
+            people = arena.candidates(attacker.components, candidates)[part]
+        scorer = _scorer(arena, attacker, np.unique(people))
+        parts.append(_said(arena, attacker, scorer, candidates, part))
+    return Verdict.joined(parts)
+
+
+def _scorer(arena: Arena, attacker: Attacker, people: Ints | None = None) -> Scorer:
+    """Of everyone, or of some people only."""
+    cloud, points = arena.first(attacker.components)
+    if people is None:
+        return attacker.estimator.fit(cloud, points)
+    return Some(attacker.estimator.fit(cloud.some(people), points), people)
 
 
 def _said(
@@ -192,18 +222,19 @@ def choose(
 def _second_round(
     arena: Arena, attacker: Attacker, candidates: int, allowed: Sequence[Decision]
 ) -> Iterator[tuple[Attacker, Verdict]]:
-    scorer = attacker.estimator.fit(*arena.first(attacker.components))
     targets = np.arange(arena.cast.attacked)
     truth = arena.cast.truth[targets]
-    scores = None
-    if arena.people <= MOST_PEOPLE and {"likelihood-all", "one-to-one"} & {*allowed}:
-        scores = scorer.grid(targets)
+    if arena.people > MOST_PEOPLE or not {"likelihood-all", "one-to-one"} & {*allowed}:
+        for decision in allowed:
+            if len(allowed) == 1 or decision in ("likelihood", "row"):
+                decided = replace(attacker, decision=decision)
+                yield decided, verdict(arena, decided, candidates)
+        return
+    scorer = _scorer(arena, attacker)
+    scores = scorer.grid(targets)
     for decision in allowed:
         decided = replace(attacker, decision=decision)
-        if scores is None:
-            if len(allowed) == 1 or decision in ("likelihood", "row"):
-                yield decided, _said(arena, decided, scorer, candidates, targets)
-        elif decision == "likelihood":
+        if decision == "likelihood":
             near = arena.candidates(attacker.components, candidates)
             yield decided, decisions.among_scored(scores, truth, near)
         elif decision == "row":

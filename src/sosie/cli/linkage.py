@@ -12,10 +12,12 @@ from sosie.cli.options import (
     HTML,
     JSON,
     LANGUAGE,
+    MEMORY,
     SEPARATOR,
     Generation,
     examples,
     generation,
+    size,
 )
 from sosie.errors import InputError
 
@@ -97,6 +99,7 @@ ESTIMATORS = [
     " where it stopped. It needs --seed.",
 )
 @SEPARATOR
+@MEMORY
 @JSON
 @HTML
 @LANGUAGE
@@ -113,14 +116,16 @@ def attack(
     repeats: int,
     resume: Path | None,
     sep: str | None,
+    memory: str | None,
     json_: Path | None,
     html: Path | None,
     lang: str,
 ) -> None:
     """Attack avatars of a table as strong opponents would.
 
-    DATA is a CSV or Parquet file, one row a person. Avatars are made of it, and attackers try to
-    tell whose avatar each one is. The published protocol stands beside the strongest attacker.
+    DATA is a CSV or Parquet file, or a folder of Parquet files, one row a person. Avatars are made
+    of it, and attackers try to tell whose avatar each one is. The published protocol stands beside
+    the strongest attacker.
     """
     from sosie import terminal
     from sosie.attack.files import attack_file
@@ -143,6 +148,7 @@ def attack(
             separator=sep,
             results=None if piped else json_,
             page=html,
+            memory=size(memory),
             language=lang,
             progress=progress,
             **options,
