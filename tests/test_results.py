@@ -94,6 +94,7 @@ def test_records_become_a_dataframe() -> None:
         ("no_categories", results.NO_CATEGORIES),
         ("too_few_columns", results.TOO_FEW_COLUMNS),
         ("too_few_people", results.TOO_FEW_PEOPLE),
+        ("not_on_cluster", results.NOT_ON_CLUSTER),
     ],
 )
 def test_reasons_are_those_that_the_catalogue_translates(name: str, reason: str) -> None:

@@ -347,12 +347,14 @@ class Found(Comparison):
     rows, avatar_rows : of the tables.
     counted : what was counted of each pair of columns, by the name of the counting function.
     known : further attributes of a `Comparison`, by name.
+    closer_avatars : what `closer` says of the people that the metric asks about.
     """
 
     rows: int = 0
     avatar_rows: int = 0
     counted: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     known: Mapping[str, Any] = field(default_factory=dict)
+    closer_avatars: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
         self.__dict__.update(self.known)
@@ -368,6 +370,10 @@ class Found(Comparison):
     def by_column(self, count: Callable[..., Any], *_: Any) -> list[Any]:
         """What was counted, see `Comparison.by_column`."""
         return list(self.counted[count.__name__])
+
+    def closer(self, _: Ints) -> Ints:
+        """What was counted, see `Comparison.closer`."""
+        return self.closer_avatars
 
 
 def compared(originals: object, avatars: object | None, **options: Any) -> Comparison:

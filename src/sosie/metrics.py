@@ -7,13 +7,14 @@ from typing import Any
 
 from sosie.comparison import Comparison
 from sosie.context import Context
+from sosie.engines.dask import is_dask
 from sosie.errors import InputError
 from sosie.privacy import inference, linkability, membership, singling_out
 from sosie.results import Audit, Definition, Metric, Metrics
 from sosie.table import Roles
 from sosie.utility import associations, distributions, prediction, projection
 
-__all__ = ["DEFINITIONS", "audit", "measured"]
+__all__ = ["DEFINITIONS", "audit", "measured", "spread"]
 
 _MODULES = (
     singling_out,
@@ -69,7 +70,8 @@ def audit(
     Parameters
     ----------
     originals, avatars : pandas, polars or pyarrow tables with the same columns, in any
-        order; values are compared, not representations.
+        order; values are compared, not representations. Of two Dask dataframes, what needs
+        counts and neighbours is measured on the cluster, and the rest has no value.
     aligned : row i of the avatars is the avatar of row i of the originals (with N avatars
         a person, N whole tables one after the other).
     holdout : people who had no part in making the avatars, for the controls.
@@ -108,15 +110,16 @@ def audit(
         numeric=tuple(numeric),
         date=dict(date or {}),
     )
-    comparison = Comparison.of(
-        originals,
-        avatars,
-        aligned=aligned,
-        holdout=holdout,
-        roles=roles,
-        components=components,
-        threads=threads,
-    )
+    options: dict[str, Any] = {"aligned": aligned, "roles": roles, "components": components}
+    comparison: Comparison
+    if is_dask(originals) or is_dask(avatars):
+        if not (is_dask(originals) and is_dask(avatars)):
+            raise InputError("one table is a Dask dataframe and the other is not: make both one")
+        if holdout is not None:
+            raise InputError("people set aside are not compared on a cluster: leave holdout out")
+        comparison = spread(originals, avatars, **options, k=rare_below(k))
+    else:
+        comparison = Comparison.of(originals, avatars, **options, holdout=holdout, threads=threads)
     return measured(
         comparison,
         k=k,
@@ -149,7 +152,7 @@ def measured(
     goals |= {**judge.targets, **(targets or {})}
     _check_columns(comparison, known, secrets, outcomes)
     options: dict[str, dict[str, Any]] = {
-        "rare_values": {"k": max(k, 2)},
+        "rare_values": {"k": rare_below(k)},
         "correlation_protection_rate": {"known": known},
         "linkability": {"known": known},
         "inference": {"known": known, "secrets": secrets},
@@ -174,6 +177,18 @@ def measured(
         context=judge.to_dict() | {"targets": {**judge.targets, **(targets or {})}},
         notes=comparison.notes,
     )
+
+
+def spread(originals: object, avatars: object, **options: Any) -> Comparison:
+    """A comparison whose rows stay on a Dask cluster: see `sosie.engines.audit`."""
+    from sosie.engines import audit as cluster
+
+    return cluster.spread(originals, avatars, **options)
+
+
+def rare_below(k: int) -> int:
+    """A level that fewer people hold is rare: of one person alone it always is."""
+    return max(k, 2)
 
 
 def _metric(

@@ -8,7 +8,7 @@ them, and 90 % of identical rows would make every search visit all of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sosie.frames import Floats, Ints
 from sosie.parallel import each_part
+from sosie.space import Weighed
 
 if TYPE_CHECKING:
     from scipy.spatial import KDTree
@@ -43,12 +44,14 @@ LEAF = 24
 BOUNDED = 512
 """Queries that are asked within one distance, the greatest of theirs."""
 
+LEAST = 1e-150
+
 MOST_TIED = 1 << 22
 """Distances looked at together where many points are equally near."""
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class Neighbours(Weighed):
     """Nearest rows, closest first.
 
     Attributes
@@ -262,12 +265,33 @@ class NeighbourIndex:
         queries : (m, d) float64; best in an order in which the next one is near.
         within : (m,) float64.
         """
-        parts = []
+        return Points.concatenated([*self._within(queries, k, within)])
+
+    def distances_within(self, queries: Floats, k: int, within: Floats) -> Floats:
+        """Distances to the k nearest rows of each query, of those within a distance, ``(m, k)``.
+
+        Closest first; infinite where there are no more. Parameters as of `nearest_points`.
+
+        >>> index = NeighbourIndex(np.array([[0.0], [0.0], [3.0]]))
+        >>> index.distances_within(np.array([[1.0]]), 3, np.array([1.5])).tolist()
+        [[1.0, 1.0, inf]]
+        """
+        found, start = np.full((len(queries), k), np.inf), 0
+        if not len(self):
+            return found
+        for points in self._within(queries, k, within):
+            part = slice(start, start + len(points))
+            none = np.zeros(len(points), dtype=np.int64)
+            found[part], _ = spread(points, none, k, asks=False)
+            start = part.stop
+        return found
+
+    def _within(self, queries: Floats, k: int, within: Floats) -> Iterator[Points]:
         for start in range(0, max(len(queries), 1), BOUNDED):
             some = slice(start, start + BOUNDED)
-            bound = np.nextafter(within[some].max(initial=0.0), np.inf)
-            parts.append(self.as_points(self._near(queries[some], k, self.threads, bound), k))
-        return Points.concatenated(parts)
+            # What is at the very distance is within it; the square of a bound must not vanish.
+            bound = np.nextafter(within[some].max(initial=LEAST), np.inf)
+            yield self.as_points(self._near(queries[some], k, self.threads, bound), k)
 
     @property
     def distinct(self) -> Floats:
@@ -351,7 +375,7 @@ class NeighbourIndex:
 
 
 @dataclass(frozen=True)
-class Points:
+class Points(Weighed):
     """Nearest distinct points of some queries, closest first, then in order of first row.
 
     Attributes

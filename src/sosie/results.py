@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOT_ALIGNED",
+    "NOT_ON_CLUSTER",
     "NO_CATEGORIES",
     "NO_HOLDOUT",
     "TOO_FEW_COLUMNS",
@@ -47,6 +48,10 @@ NO_HOLDOUT = "it needs people who were set aside before the avatars were made, a
 NO_CATEGORIES = "it needs columns made of categories, and the table has none."
 TOO_FEW_COLUMNS = "it needs at least two columns."
 TOO_FEW_PEOPLE = "there are too few people."
+NOT_ON_CLUSTER = (
+    "it is not computed on a cluster. Measure a sample of the people, and their avatars, on one"
+    " machine."
+)
 
 
 @dataclass(frozen=True)

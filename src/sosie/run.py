@@ -19,11 +19,12 @@ from sosie._version import __version__
 from sosie.atomic import OWNER_FILE, OWNER_FOLDER, PRIVATE, SWEEP_KEY, atomic, settle, staged
 from sosie.avatars import Avatarizer, Settings
 from sosie.comparison import Comparison
+from sosie.engines.dask import connected
 from sosie.errors import InputError
 from sosie.io import File, check_apart, check_format, check_room, read, write
 from sosie.keeping import what_if_kept
 from sosie.large import Opened, alongside, opened, save
-from sosie.metrics import measured
+from sosie.metrics import measured, spread
 from sosie.privacy.singling_out import column_direct_match_protection
 from sosie.report import build, read_folder
 from sosie.results import Audit, Metric, json_name
@@ -372,6 +373,45 @@ def audit_files(
         progress("report")
         about = described(originals, people, compared, least=FEWEST_SHOWN)
         write_text(page, build(about, found.to_dict(), lang=language))
+    if metrics is not None:
+        write_json(metrics, found.to_dict())
+    return found
+
+
+def audit_spread(
+    originals: Path,
+    avatars: Path,
+    *,
+    scheduler: str,
+    aligned: bool,
+    roles: Roles,
+    components: int,
+    context: Context | None = None,
+    metrics: Path | None = None,
+    progress: Progress = lambda _: None,
+) -> Audit:
+    """Measure Parquet files of avatars against Parquet files of people, on a Dask cluster.
+
+    Parameters
+    ----------
+    originals, avatars : a Parquet file, or a folder of them, that all workers can read.
+    scheduler : address of a Dask scheduler; ``local`` starts workers on this machine.
+    metrics : where to write the metrics (JSON), if anywhere.
+
+    Raises
+    ------
+    InputError
+        Dask is not installed, the cluster can't be reached, or the tables can't be compared.
+    """
+    check_apart([originals, avatars], [metrics])
+    people, made = Scan.of(originals.resolve()), Scan.of(avatars.resolve())
+    progress("read")
+    with connected(scheduler):
+        compared = spread(
+            people, made, aligned=aligned, roles=roles, components=components, k=FEWEST_SHOWN
+        )
+        progress("audit")
+        found = measured(compared, k=FEWEST_SHOWN, context=context)
     if metrics is not None:
         write_json(metrics, found.to_dict())
     return found

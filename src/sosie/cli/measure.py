@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -23,6 +24,7 @@ from sosie.cli.options import (
     size,
     with_options,
 )
+from sosie.errors import InputError
 
 __all__ = ["audit"]
 
@@ -32,6 +34,7 @@ __all__ = ["audit"]
         "sosie audit patients.csv avatars.csv --drop patient_id --html audit.html",
         "sosie audit patients.csv aligned.csv --aligned --what-if-kept",
         "sosie audit patients.csv aligned.csv --aligned --json - | jq .privacy",
+        "sosie audit stays/ aligned/ --aligned --scheduler tcp://scheduler:8786",
     )
 )
 @click.argument("originals", type=FILE)
@@ -48,6 +51,13 @@ __all__ = ["audit"]
     is_flag=True,
     help="Also what each column would reveal if it were kept unchanged (measured with --aligned,"
     " else by formula), and what to do instead.",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Measure on a Dask cluster: its address, or local for workers on this machine. Both tables"
+    " are then Parquet files or folders of them, and only what needs counts and neighbours is"
+    " measured.",
 )
 @SEPARATOR
 @MEMORY
@@ -67,6 +77,7 @@ def audit(
     components: int,
     context: Path | None,
     what_if_kept: bool,
+    scheduler: str | None,
     sep: str | None,
     memory: str | None,
     json_: Path | None,
@@ -80,7 +91,7 @@ def audit(
     """
     from sosie import terminal
     from sosie.context import Context
-    from sosie.run import as_json, audit_files
+    from sosie.run import as_json, audit_files, audit_spread
     from sosie.table import Roles
 
     piped = json_ is not None and str(json_) == "-"
@@ -90,23 +101,30 @@ def audit(
         numeric=tuple(numeric),
         date=dates(date),
     )
+    options: dict[str, Any] = {
+        "aligned": aligned,
+        "roles": roles,
+        "components": components,
+        "context": None if context is None else Context.of(file=context),
+        "metrics": None if piped else json_,
+    }
     with terminal.steps() as step:
-        found = audit_files(
-            originals,
-            avatars,
-            aligned=aligned,
-            holdout=holdout,
-            roles=roles,
-            components=components,
-            context=None if context is None else Context.of(file=context),
-            guide=what_if_kept,
-            separator=sep,
-            metrics=None if piped else json_,
-            page=html,
-            memory=size(memory),
-            language=lang,
-            progress=step,
-        )
+        if scheduler is not None:
+            _check_alone(holdout=holdout, html=html, what_if_kept=what_if_kept or None)
+            found = audit_spread(originals, avatars, scheduler=scheduler, progress=step, **options)
+        else:
+            found = audit_files(
+                originals,
+                avatars,
+                holdout=holdout,
+                guide=what_if_kept,
+                separator=sep,
+                page=html,
+                memory=size(memory),
+                language=lang,
+                progress=step,
+                **options,
+            )
     terminal.notes(found.notes)
     if piped:
         terminal.raw(as_json(found.to_dict()))
@@ -118,3 +136,13 @@ def audit(
     for path in (json_, html):
         if path is not None:
             terminal.say(f"Wrote    {path}")
+
+
+def _check_alone(**given: object) -> None:
+    """Raise InputError for options that need the rows on one machine."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(
+                f"--{name.replace('_', '-')} is not for a cluster: leave it out, or measure a"
+                " sample without --scheduler"
+            )

@@ -19,6 +19,7 @@ from sosie.famd import FAMD, CrossProduct, Layout, Outline
 from sosie.frames import Floats, Ints
 from sosie.mixture import Mixture, Prepared, Single, Voted, mixed
 from sosie.neighbours import NeighbourIndex, Neighbours, Points, along_curve, others_at
+from sosie.space import Weighed
 from sosie.table import Column, Levels, Numbers, Roles, Table
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "index_of",
     "mixture_of_cell",
     "outline_of",
+    "reaching",
     "search",
     "settled",
     "table_of",
@@ -64,7 +66,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(Weighed):
     """The rows of one stretch of the curve, in its order.
 
     Attributes
@@ -87,7 +89,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Asked(Weighed):
     """Points of one cell that may have a nearer neighbour in another.
 
     Attributes
@@ -103,7 +105,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Halo:
+class Halo(Weighed):
     """Rows of another cell that are neighbours of rows here.
 
     Attributes
@@ -177,26 +179,50 @@ def asks(
     """Which distinct points may have a nearer neighbour in which other cell, and where they are."""
     points, distances = index_of(cell).distinct, own.distances
     farthest = distances[:, -1] if distances.shape[1] > k else np.full(len(points), np.inf)
+    return reaching(points, farthest, outlines, me)
+
+
+def reaching(
+    points: Floats, farthest: Floats, outlines: Sequence[Floats], me: int, rows: int = 0
+) -> dict[int, Asked]:
+    """Which points have boxes of which cell within reach.
+
+    Parameters
+    ----------
+    points : (m, d) float64, in an order in which the next one is near.
+    farthest : (m,) float64, how far each looks.
+    outlines : the boxes of each cell.
+    me : the cell that need not be asked, -1 for none.
+    rows : how many rows are looked for, where a point may look infinitely far: a box holds at
+        least one, and as many boxes are near enough for all.
+    """
+    farthest = farthest.copy()
     others = [(i, part) for i, part in enumerate(outlines) if i != me]
     if not others:
         return {}
     boxes = np.concatenate([part for _, part in others])
     owner = np.repeat([i for i, _ in others], [len(part) for _, part in others])
     within: dict[int, list[Ints]] = {}
-    for rows in np.array_split(np.arange(len(points)), min(BOXES, len(points))):
-        some, reach = points[rows], farthest[rows]
+    for stretch in np.array_split(np.arange(len(points)), min(BOXES, max(len(points), 1))):
+        some, reach = points[stretch], farthest[stretch]
+        if not len(some):
+            continue
+        if len(boxes) >= rows > 0 and np.isinf(reach).any():
+            enough = np.sort(_span(some.min(axis=0), some.max(axis=0), boxes))[rows - 1]
+            reach = np.minimum(reach, enough)
+            farthest[stretch] = reach
         # The stretch as a whole first: few boxes are near it, and only these meet its points.
         near = _gap(some.min(axis=0), some.max(axis=0), boxes) <= reach.max() * TIE
         for other in np.unique(owner[near]):
             close = boxes[near & (owner == other)]
             away = _gap(some[:, None], some[:, None], close[None])
             inside = (away <= (reach * TIE)[:, None]).any(axis=1)
-            within.setdefault(int(other), []).append(rows[inside])
+            within.setdefault(int(other), []).append(stretch[inside])
     asked = {other: np.concatenate(parts) for other, parts in within.items()}
     return {
-        other: Asked(rows, points[rows], farthest[rows])
-        for other, rows in asked.items()
-        if len(rows)
+        other: Asked(asking, points[asking], farthest[asking])
+        for other, asking in asked.items()
+        if len(asking)
     }
 
 
@@ -204,6 +230,12 @@ def _gap(low: Floats, high: Floats, boxes: Floats) -> Floats:
     """Distance from a box (or a point, or many) to each of some boxes."""
     below, above = boxes[..., 0, :] - high, low - boxes[..., 1, :]
     return np.asarray(np.sqrt(np.square(np.maximum(np.maximum(below, above), 0.0)).sum(axis=-1)))
+
+
+def _span(low: Floats, high: Floats, boxes: Floats) -> Floats:
+    """The greatest distance between points of a box and of each of some boxes."""
+    away = np.maximum(boxes[..., 1, :] - low, high - boxes[..., 0, :])
+    return np.asarray(np.sqrt(np.square(away).sum(axis=-1)))
 
 
 def answers(cell: Cell, first: int, questions: Mapping[int, Asked], k: int) -> dict[int, Points]:
