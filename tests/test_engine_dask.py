@@ -159,6 +159,40 @@ def test_notes_are_warnings_here_too() -> None:
         Avatarizer().fit(cut(frame, 2))
 
 
+def test_dask_knows_the_size_of_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it takes for small is never moved to disk, and the worker dies of it."""
+    from dask.sizeof import sizeof
+
+    from sosie.engines import dask as engine
+
+    sizes: dict[str, int] = {}
+
+    def noted(*tasks: Any) -> Any:
+        done = persist(*tasks)
+        for task, part in zip(tasks, compute(*done), strict=True):
+            name = str(task.key).rsplit("-", 5)[0]
+            sizes[name] = sizes.get(name, 0) + sizeof(part)
+        return done
+
+    persist, compute = engine.persist, engine.compute
+    monkeypatch.setattr(engine, "persist", noted)
+    rows = 40_000
+    frame = pd.DataFrame({f"x{i}": np.random.default_rng(i).normal(size=rows) for i in range(6)})
+    Avatarizer(k=5, seed=1).fit(cut(frame, 1))
+    floats = 8 * rows
+    least = {
+        "_cut": floats + floats // 2,
+        "_located": 5 * floats,
+        "_cell": 5 * floats,
+        "search": 6 * floats,
+        "settled": 5 * floats,
+        "_mixed": 5 * floats,
+    }
+    assert {name: sizes.get(name, 0) >= size for name, size in least.items()} == dict.fromkeys(
+        least, True
+    )
+
+
 # ---------------------------------------------------------------- a real cluster
 
 
@@ -205,6 +239,23 @@ def test_a_killed_worker_changes_nothing(cluster: Any, monkeypatch: pytest.Monke
         made = pooled(there.release(2))
     assert len({*killed}) == 2
     pd.testing.assert_frame_equal(made, Avatarizer(k=5, seed=3).fit(frame).release(2))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_workers_lost_at_the_same_work_are_told_in_a_line() -> None:
+    import dask
+    from dask.distributed import Client, LocalCluster
+
+    from sosie.engines import dask as engine
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0, "scheduler": None}),
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as made,
+        Client(made),
+        pytest.raises(InputError, match="too little memory"),
+    ):
+        engine.compute(engine.delayed(os._exit)(1))
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ from sosie.neighbours import Neighbours
 from sosie.normal_scores import NormalScores
 from sosie.parallel import each_part, one_blas_thread
 from sosie.randomness import BLOCK
-from sosie.space import MEMORY, Space
+from sosie.space import MEMORY, Space, Weighed
 from sosie.table import Column, Levels, Numbers, Table
 
 __all__ = [
@@ -74,7 +74,7 @@ def proximity(distances: NDArray[Any]) -> Floats:
 
 
 @dataclass(frozen=True)
-class Voted:
+class Voted(Weighed):
     """Something that is voted on: a category, a group of linked ones, or a number's state.
 
     Attributes
@@ -94,7 +94,7 @@ class Voted:
 
 
 @dataclass(frozen=True)
-class Scored:
+class Scored(Weighed):
     """How one number is averaged and given back.
 
     Attributes
@@ -114,7 +114,7 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(Weighed):
     """Everything that a release is gathered from; computed once.
 
     Attributes
@@ -149,7 +149,7 @@ class Mixture:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class Prepared(Weighed):
     """What one column, or a group of linked ones, brings to the mixture.
 
     Attributes

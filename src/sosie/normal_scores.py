@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sosie.exact import tally
 from sosie.frames import Floats, Ints, Mask
+from sosie.space import Weighed
 
 __all__ = ["SPIKE_SHARE", "NormalScores", "Runs", "runs_of"]
 
@@ -43,7 +44,7 @@ class Runs(ABC):
 
     @abstractmethod
     def parts(self) -> Iterator[Ints]:
-        """The bounds of some runs that follow each other, ``(runs + 1,) int64``, then of the next."""
+        """Bounds of runs that follow each other, ``(runs + 1,) int64``, then of the next ones."""
 
     @abstractmethod
     def at(self, ranks: Ints) -> Floats:
@@ -174,7 +175,7 @@ def _counted(values: Floats) -> Runs | None:
 
 
 @dataclass(frozen=True)
-class NormalScores:
+class NormalScores(Weighed):
     """The scores of one column.
 
     Attributes

@@ -24,7 +24,7 @@ from sosie.errors import InputError, quoted
 from sosie.exact import tally
 from sosie.frames import Codes, Floats, Frame, Holds, Ints, Mask, Series
 from sosie.parallel import each_part
-from sosie.space import MEMORY, Space
+from sosie.space import MEMORY, Space, Weighed
 
 __all__ = ["Column", "Grid", "Kind", "Levels", "Numbers", "Roles", "Table"]
 
@@ -121,7 +121,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class Numbers(Weighed):
     """A column that can be averaged.
 
     Attributes
@@ -168,7 +168,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Levels:
+class Levels(Weighed):
     """A column that can be voted on. A missing value is a level of its own.
 
     Attributes
@@ -203,7 +203,7 @@ Column = Numbers | Levels
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Weighed):
     """Typed, encoded columns, with the frame they came from.
 
     Examples

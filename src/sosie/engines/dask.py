@@ -32,7 +32,7 @@ from sosie.neighbours import curve
 from sosie.randomness import BLOCK, Purpose, keys
 from sosie.release import Release, written
 from sosie.scan import Scan
-from sosie.space import MEMORY
+from sosie.space import MEMORY, Weighed
 from sosie.table import (
     Column,
     Levels,
@@ -79,7 +79,8 @@ def compute(*tasks: Any) -> tuple[Any, ...]:
     """`dask.compute`: results here."""
     import dask
 
-    return tuple(dask.compute(*tasks))  # type: ignore[attr-defined,no-untyped-call]
+    with _losses_told():
+        return tuple(dask.compute(*tasks))  # type: ignore[attr-defined,no-untyped-call]
 
 
 def persist(*tasks: Any) -> tuple[Any, ...]:
@@ -87,6 +88,22 @@ def persist(*tasks: Any) -> tuple[Any, ...]:
     import dask
 
     return tuple(dask.persist(*tasks))  # type: ignore[attr-defined,no-untyped-call]
+
+
+@contextmanager
+def _losses_told() -> Iterator[None]:
+    """Where workers are lost again and again, what helps instead of what Dask says."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":  # known to Dask's scheduler only
+            raise
+        raise InputError(
+            "workers of the cluster were lost, one after the other, at the same piece of work: most"
+            " often they have too little memory (a column is encoded whole by one of them, which"
+            " takes some 45 bytes for each row of the table, and 0.3 GB); give each one more, or"
+            " see their logs"
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -323,7 +340,7 @@ def _columns(
 
 
 @dataclass(frozen=True)
-class _Encoded:
+class _Encoded(Weighed):
     group: Group
     natives: dict[Hashable, Any]
     notes: list[str]
@@ -804,7 +821,8 @@ def avatarize_folder(
             }
             for folder, stage in staged.items():
                 release = avatarizer.release(shuffle=folder is out)
-                release.to_parquet(str(stage), write_index=False, name_function=_file_name)
+                with _losses_told():
+                    release.to_parquet(str(stage), write_index=False, name_function=_file_name)
             staged[out].chmod(usual_mode(folder=True))
             for folder, stage in staged.items():
                 stage.rename(folder)
