@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sosie.attack import attack, decisions, moments, sources
-from sosie.attack.scenarios import V1, Setup
+from sosie.attack import attack, decisions, moments, sources, sweep, unaided
+from sosie.attack.scenarios import V1, Cast, Setup
 from sosie.attack.sources import AvatarSource
 from sosie.attack.strongest import family, verdict
 from sosie.avatars import Avatarizer
@@ -158,3 +158,36 @@ def test_what_an_attack_holds() -> None:
     assert Budget(10**6, 192.0, 5, 5, 1, attacked=held).apart == BASE + held
     more = Attack(refit=True), Attack(profile=True, components=30)
     assert all(some.bytes(10**6, 24, settings) > held for some in more)
+
+
+@pytest.mark.parametrize("method", ["smoothed", "barycentre"])
+def test_scores_of_some_people_at_a_time_give_the_verdicts_of_all(
+    method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Avatarizer(k=5, seed=3, method=method).fit(people())
+    cast, target = Cast.of(ROWS, 0, 150), made.draw(0)
+
+    def verdicts() -> dict[str, decisions.Verdict]:
+        found = unaided.unaided(made, target, cast, unaided.UNAIDED, ("likelihood-all",), 0)
+        return {one.estimator: one.verdicts["likelihood-all"] for one in found}
+
+    whole = verdicts()
+    monkeypatch.setattr(unaided, "MANY", 10)
+    monkeypatch.setattr(sweep, "MODELLED", 90)
+    parts = verdicts()
+    assert set(parts) == set(whole)
+    for name, right in whole.items():
+        np.testing.assert_array_equal(parts[name].rank, right.rank, err_msg=name)
+        np.testing.assert_allclose(parts[name].margin, right.margin, atol=1e-5)  # bayes: float32
+        assert len(np.unique(right.rank)) > 2
+
+
+def test_a_running_verdict_settles_ties_by_position() -> None:
+    scores = np.random.default_rng(0).integers(0, 4, (60, 50)).astype(float)
+    truth = np.random.default_rng(1).integers(0, 50, 60)
+    running = sweep.Running(truth, scores[np.arange(60), truth])
+    for start in (0, 7, 30):
+        running.add(scores[:, start : {0: 7, 7: 30, 30: 50}[start]], start)
+    right = decisions.first_of(scores, truth)
+    np.testing.assert_array_equal(running.verdict().rank, right.rank)
+    np.testing.assert_array_equal(running.verdict().margin, right.margin)

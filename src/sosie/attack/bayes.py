@@ -46,14 +46,11 @@ class Bayes:
             raise InputError("the likelihood can only be averaged where there is noise (smoothed)")
         self.analytic = analytic
         self._noise = law.mixture.root @ law.mixture.root.T
-        codes = [voted.codes.astype(np.int64) for voted in law.mixture.voted]
-        allowed = [v.allowed[v.codes] for v in law.mixture.voted]
-        self._codes = np.stack(codes, axis=1) if codes else np.empty((len(law.rows), 0), np.int64)
-        self._allowed = np.stack(allowed, axis=1) if codes else np.empty((len(law.rows), 0), bool)
+        self._voted = law.mixture.voted
         self._commonest = np.array([voted.commonest for voted in law.mixture.voted], np.int64)
         sighted = analytic.sighting.codes
         self._seen = (
-            np.stack(sighted, axis=1) if codes else np.empty((len(analytic.sighting.values), 0))
+            np.stack(sighted, axis=1) if sighted else np.empty((len(analytic.sighting.values), 0))
         )
 
     def grid(self, targets: Ints, people: Ints | None = None) -> Floats:
@@ -75,7 +72,7 @@ class Bayes:
         masks, group = np.unique(present, axis=0, return_inverse=True)
         group = group.ravel()  # NumPy 2.0 gives it two dimensions
         law = self.analytic.law
-        step = max(CELLS // (len(law.chance) * (self._codes.shape[1] + 4 * law.k)), 1)
+        step = max(CELLS // (len(law.chance) * (len(self._voted) + 4 * law.k)), 1)
         for i, mask in enumerate(masks):
             which = np.flatnonzero(group == i)
             for start in range(0, len(which), step):
@@ -99,8 +96,13 @@ class Bayes:
 
     def _levels(self, aims: Ints, near: Ints, blend: _Blend) -> Floats:
         """Log-likelihood of the categories for each draw, ``(draws, b)``."""
-        allowed, seen = self._allowed[near], self._seen[aims]
-        share = blend.sum((self._codes[near] == seen[:, None, :]) & allowed)
+        seen = self._seen[aims]
+        codes = np.empty((*near.shape, len(self._voted)), dtype=np.int64)
+        allowed = np.empty(codes.shape, dtype=bool)
+        for i, voted in enumerate(self._voted):
+            codes[..., i] = voted.codes[near]
+            allowed[..., i] = voted.allowed[codes[..., i]]
+        share = blend.sum((codes == seen[:, None, :]) & allowed)
         for column in np.flatnonzero(~allowed.all(axis=(0, 1))):
             total = blend.sum(allowed[:, :, [column]])[:, :, 0]
             some = total > 0

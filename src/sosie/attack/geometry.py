@@ -144,8 +144,8 @@ class Geometry:
             half = np.sqrt(3 * sighting.blur)
             self._units = np.diag(1 / np.maximum(half, 1e-4 * law.scale))
         else:
-            mean_square = np.square(law.weights_of(slice(None, 1000))).sum(axis=2).mean()
-            covariance = mixture.root @ mixture.root.T * (1 - mean_square) + np.diag(sighting.blur)
+            covariance = mixture.root @ mixture.root.T * (1 - law.concentration)
+            covariance = covariance + np.diag(sighting.blur)
             values, vectors = np.linalg.eigh(covariance)
             self._units = vectors / np.sqrt(np.maximum(values, 1e-12)) @ vectors.T
         self._held = tuple(np.where(v.shares > 0, v.codes, -2) for v in analytic.votes)
@@ -181,17 +181,19 @@ class Geometry:
         Directions are the columns and some random ones; rounding gives each its slack.
         """
         mixture, width = self.law.mixture, len(self._units)
-        deviation = mixture.values.std(axis=0) @ self._units
+        deviation = self.law.scale @ self._units
         random = np.random.default_rng(0).standard_normal((width, DIRECTIONS))
         steps = np.hstack([np.eye(width), random / np.maximum(deviation, 1e-300)[:, None]])
         slack = np.abs(steps).sum(axis=0) * (1 + 1e-9)
         rows, seen = self.law.rows[who], self.sighting.values[targets]
+        cells = mixture.values[rows]
+        present = None if mixture.present is None else mixture.present[rows]
         for way, much in zip((self._units @ steps).T, slack, strict=True):
             used = np.flatnonzero(way)
-            near = (mixture.values[:, used] @ way[used])[rows]
+            near = cells[:, :, used] @ way[used]
             low, high = near.min(axis=1), near.max(axis=1)
-            if mixture.present is not None:
-                has = np.asarray(mixture.present[:, used].all(axis=1))[rows]
+            if present is not None:
+                has = np.asarray(np.all(present[:, :, used], axis=2))
                 # With holes, only the neighbours that have a value bound a single column.
                 open_ended = ~(has.any(axis=1) if len(used) == 1 else has.all(axis=1))
                 low = np.where(open_ended, -np.inf, np.where(has, near, np.inf).min(axis=1))

@@ -9,6 +9,7 @@ each category, and adds up the log-likelihoods.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +22,8 @@ from sosie.avatars import Avatarizer
 from sosie.errors import InputError
 from sosie.frames import Floats, Ints, Mask
 from sosie.generation import draw_weights
-from sosie.mixture import Mixture, Voted
+from sosie.mixture import Mixture, Voted, proximity
+from sosie.randomness import blocks
 from sosie.table import Levels, Numbers, Table
 
 __all__ = ["Analytic", "Law", "Sighting"]
@@ -81,32 +83,59 @@ class Law:
         self.table = avatarizer.table
         self.decode = avatarizer.settings.decode
         self.mixture: Mixture = avatarizer.fitted.mixture
-        place = np.empty(len(self.mixture.order), dtype=np.int64)
-        place[self.mixture.order] = np.arange(len(place))
-        self.rows = np.ascontiguousarray(self.mixture.rows[:, place[people]].T.astype(np.int64))
-        self.near = np.ascontiguousarray(self.mixture.near[:, place[people]].T, dtype=np.float64)
+        self.places = avatarizer.fitted.place[people]
         # The random part of the weights is the same for everyone: drawn once, it also makes
         # people comparable.
         self.chance = draw_weights(np.ones((DRAWS, self.k)), rng)
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.places)
+
+    def some(self, people: Ints) -> Law:
+        """The same law of some of these people only."""
+        few = copy.copy(self)
+        few.__dict__.pop("rows", None)
+        few.__dict__.pop("near", None)
+        few.__dict__.update(scale=self.scale, concentration=self.concentration)
+        few.places = self.places[people]
+        return few
 
     @property
     def k(self) -> int:
         """Neighbours of each person."""
-        return int(self.rows.shape[1])
+        return len(self.mixture.rows)
+
+    @cached_property
+    def rows(self) -> Ints:
+        """(n, k) int64, places of each person's neighbours."""
+        return np.ascontiguousarray(self.mixture.rows[:, self.places].T.astype(np.int64))
+
+    @cached_property
+    def near(self) -> Floats:
+        """(n, k) float64, see `sosie.mixture.proximity`."""
+        near = proximity(self.mixture.distances[:, self.places].T).astype(np.float32)
+        return np.ascontiguousarray(near, dtype=np.float64)
 
     @cached_property
     def scale(self) -> Floats:
         """(p,) float64, standard deviation of the averaged numbers, 1 for a constant one."""
-        deviation = self.mixture.values.std(axis=0)
+        values, count = self.mixture.values, len(self.mixture.values)
+        mean = sum(values[rows].sum(axis=0, dtype=np.float64) for _, rows in blocks(count)) / count
+        squares = sum(np.square(values[rows] - mean).sum(axis=0) for _, rows in blocks(count))
+        self.table.space.forget()
+        deviation = np.sqrt(squares / count)
         return np.where(deviation > 0, deviation, 1.0)
+
+    @cached_property
+    def concentration(self) -> float:
+        """Mean over people and draws of the sum of the squared weights, of the first thousand."""
+        weights = self.weights_of(slice(None, 1000))
+        return float(np.square(weights).sum(axis=2).mean())
 
     def weights(self) -> Iterator[tuple[slice, Floats]]:
         """Weights of some people at a time, ``(m, DRAWS, k)``."""
         width = self.k + len(self.mixture.numbers)
-        step = max(CELLS // (DRAWS * width), 1)
+        step = max(CELLS // (4 * DRAWS * width), 1)
         for start in range(0, len(self), step):
             part = slice(start, min(start + step, len(self)))
             yield part, self.weights_of(part)
@@ -231,8 +260,10 @@ class Analytic:
     rounding. Categories: the log of the expected vote. Everything is added up.
     """
 
-    def __init__(self, law: Law, sighting: Sighting, floor: float = FLOOR) -> None:
-        self.law, self.sighting, self.floor = law, sighting, floor
+    def __init__(
+        self, law: Law, sighting: Sighting, floor: float = FLOOR, *, lasting: bool = True
+    ) -> None:
+        self.law, self.sighting, self.floor, self.lasting = law, sighting, floor, lasting
         self.means, self.covariances, self.votes = _moments(law)
         self._patterns: dict[bytes, Gaussians] = {}
 
@@ -282,20 +313,23 @@ class Analytic:
 
     def _gaussians(self, mask: Mask) -> Gaussians:
         key = mask.tobytes()
-        if key not in self._patterns:
+        made = self._patterns.get(key)
+        if made is None:
             scale = self.law.scale[mask]
             blur = self.sighting.blur[mask] / scale**2
             covariances = self.covariances[:, mask][:, :, mask] / np.outer(scale, scale)
             covariances[:, np.arange(len(scale)), np.arange(len(scale))] += np.maximum(blur, 1e-10)
             values, vectors = np.linalg.eigh(covariances)
             values = np.maximum(values, 1e-12)
-            self._patterns[key] = Gaussians(
+            made = Gaussians(
                 self.sighting.values[:, mask] / scale,
                 self.means[:, mask] / scale,
                 vectors / np.sqrt(values)[:, None, :],
                 -0.5 * np.log(2 * np.pi * values).sum(axis=1),
             )
-        return self._patterns[key]
+            if self.lasting:
+                self._patterns[key] = made
+        return made
 
 
 def _moments(law: Law) -> tuple[Floats, Floats, tuple[Votes, ...]]:

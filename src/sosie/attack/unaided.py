@@ -8,15 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from sosie.attack import decisions
-from sosie.attack.bayes import Bayes
 from sosie.attack.decisions import Decision, Verdict
-from sosie.attack.geometry import Geometry, combined
-from sosie.attack.knowledge import Analytic, Law, Sighting
+from sosie.attack.knowledge import Law
 from sosie.attack.moments import CELLS
 from sosie.attack.results import AttackResult, halves
 from sosie.attack.scenarios import Cast
+from sosie.attack.sweep import Desk, swept
 from sosie.avatars import Avatarizer
-from sosie.frames import Floats, Ints
+from sosie.frames import Floats
 from sosie.table import Table
 
 __all__ = ["UNAIDED", "Unaided", "unaided"]
@@ -28,6 +27,9 @@ MOST_PAIRS = 100_000_000
 """Pairs of target and person that are compared; in larger tables fewer targets are attacked."""
 
 LEAST_TARGETS = 500
+
+MANY = 20_000
+"""People above which their laws and their scores are not held together."""
 
 
 @dataclass(frozen=True)
@@ -90,15 +92,20 @@ def unaided(
     """
     known = Law(law, cast.people, np.random.default_rng(seed))
     count = min(cast.attacked, max(MOST_PAIRS // len(known), LEAST_TARGETS))
-    laboratory = _Desk(known, known.sight(target, cast.targets[:count]))
+    sighting = known.sight(target, cast.targets[:count])
     names = [name for name in names if name != "bayes" or known.mixture.root is not None]
+    if len(known) > MANY:
+        for name, found in swept(known, sighting, cast.truth[:count], names):
+            yield Unaided(name, {"likelihood-all": found}, len(known))
+        return
+    desk = Desk(known, sighting)
     truth, together = cast.truth[:count], len(known) <= decisions.BLOCK
     kept: dict[str, list[Floats]] = {name: [] for name in names}
     first: dict[str, list[Verdict]] = {name: [] for name in names}
     step = max(CELLS // len(known), 1)
     for start in range(0, count, step):
         targets = np.arange(start, min(start + step, count))
-        for name, scores in laboratory.scores(names, targets):
+        for name, scores in desk.scores(names, targets):
             first[name].append(decisions.first_of(scores, truth[targets]))
             if together:
                 kept[name].append(scores)
@@ -109,27 +116,3 @@ def unaided(
         if "one-to-one" in allowed and together:
             verdicts["one-to-one"] = decisions.assigned(np.vstack(kept.pop(name)), truth)
         yield Unaided(name, verdicts, len(known))
-
-
-class _Desk:
-    """Scores of every estimator for the same targets, nothing computed twice."""
-
-    def __init__(self, law: Law, sighting: Sighting) -> None:
-        self.analytic = Analytic(law, sighting)
-        self.geometry = Geometry(law, sighting, self.analytic)
-        self.bayes = Bayes(self.analytic) if self.geometry.noisy else None
-
-    def scores(self, names: Sequence[str], targets: Ints) -> Iterator[tuple[str, Floats]]:
-        """``(m, n)`` scores of each name."""
-        likely = self.analytic.grid(targets)
-        far = None
-        if "geometry" in names or "combined" in names:
-            far = self.geometry.grid(targets)
-        for name in names:
-            if name == "analytic":
-                yield name, likely
-            elif name == "bayes" and self.bayes:
-                yield name, self.bayes.grid(targets)
-            elif far is not None:
-                noisy = self.geometry.noisy
-                yield name, far if name == "geometry" else combined(likely, far, noisy=noisy)
