@@ -62,7 +62,7 @@ def attack_file(
         scratch=(page or results or Path("-")).parent,
         separator=separator,
         memory=memory,
-        attack=_planned(**options),
+        attack=_planned(avatarizer.settings.components, **options),
     )
     table = Table.of(source.frame, avatarizer.roles, source.space, avatarizer.threads)
     for note in table.notes:
@@ -127,18 +127,19 @@ def fetched() -> Any:
 
 
 def _planned(
+    own: int,
     scenario: str = "v1",
     estimator: str = "all",
     components: int | None = None,
     **_: Any,
 ) -> Attack:
-    """What an attack is to hold (see `attack`)."""
+    """What an attack is to hold (see `attack`); `own` are the components of the generator."""
     every = scenario == "all"
     return Attack(
         releases=every or (scenario in ("v1", "v2", "insert") and estimator not in UNAIDED),
         refit=every or scenario in ("v2", "insert"),
-        profile=scenario in ("all", "nearest", "insert", "partial"),
-        components=components,
+        profile=scenario in ("all", "nearest", "partial"),
+        components=components or (own if scenario == "partial" else None),
     )
 
 
