@@ -3,7 +3,8 @@
 Rows are put along a space-filling curve, so that neighbours in space are neighbours in
 memory: a kd-tree built and asked in that order finds in cache what the query before
 touched. Equal points are held once, with the rows that share them: a tree can't split
-them, and 90 % of identical rows would make every search visit all of them.
+them, and 90 % of identical rows would make every search visit all of them. Where a tree
+would read most points all the same, in many components, blocks of them are looked at.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sosie import blocks
 from sosie.frames import Floats, Ints
 from sosie.parallel import each_part
 from sosie.space import Weighed
@@ -175,6 +177,10 @@ class NeighbourIndex:
         # Splitting at the middle of the range, not at the median, builds faster and asks as fast.
         return KDTree(self._distinct, leafsize=LEAF, balanced_tree=False)
 
+    @cached_property
+    def _in_blocks(self) -> bool:
+        return blocks.pay(self._distinct)
+
     def __len__(self) -> int:
         return len(self.order)
 
@@ -236,7 +242,8 @@ class NeighbourIndex:
                 into = slice(first + start, first + start + len(asking[some]))
                 distances[into], rows[into] = found
 
-        self._tree  # noqa: B018 (built once, before threads ask it)
+        if not self._in_blocks:
+            self._tree  # noqa: B018 (built once, before threads ask it)
         each_part(ask, len(self._distinct), CHUNK, self.threads)
 
     def nearest(self, queries: Floats, k: int) -> Neighbours:
@@ -336,6 +343,11 @@ class NeighbourIndex:
         Nothing at or beyond `bound` is found: it is then infinitely far.
         """
         k = min(k, len(self._distinct))
+        if self._in_blocks:
+            distances, groups = blocks.nearest(self._distinct, queries, k, self._first, threads)
+            far = distances >= bound
+            distances[far], groups[far] = np.inf, 0
+            return Neighbours(distances, groups)
         # One more than asked shows a tie across the boundary.
         ask = min(k + 1, len(self._distinct))
         found = self._tree.query(queries, k=ask, workers=threads, distance_upper_bound=bound)
