@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -142,6 +144,24 @@ def test_what_a_table_takes_grows_with_what_is_asked() -> None:
     assert Budget(1_000_000, 200.0, 5, 5, 1, compared=True).apart > plain.apart
     free = available()
     assert free is None or free > 10**6
+
+
+def test_threads_make_arrays_and_let_go_side_by_side(tmp_path: Path) -> None:
+    space, before = Disk(tmp_path), sys.getswitchinterval()
+    held = [space.keep(np.full(3, i)) for i in range(60)]
+
+    def work(number: int) -> None:
+        for i in range(150):
+            held[number] = space.keep(np.full(3, i))
+            space.forget()
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(4)))
+    finally:
+        sys.setswitchinterval(before)
+    assert [int(array[0]) for array in held] == [149] * 4 + list(range(4, 60))
 
 
 @pytest.mark.parametrize("text", ["", "2 GB or so", "-1GB", "0", "GB"])

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol
 from weakref import WeakSet
 
@@ -102,6 +103,7 @@ class Disk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._maps: WeakSet[Any] = WeakSet()
+        self._listing = Lock()  # threads make arrays and let go side by side
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """A mapped array. Raises InputError where the disk has no room for it."""
@@ -117,7 +119,8 @@ class Disk:
                 f"{self.folder}: no room for {size / 1e9:.2f} GB of scratch files"
                 f" ({error.strerror}); free some, or write to another disk"
             ) from error
-        self._maps.add(made._mmap)  # type: ignore[attr-defined]
+        with self._listing:
+            self._maps.add(made._mmap)  # type: ignore[attr-defined]
         return made
 
     def keep(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -129,7 +132,9 @@ class Disk:
     def forget(self) -> None:
         """Let the pages that were read or written leave this process; they stay on disk."""
         if hasattr(mmap, "MADV_DONTNEED"):
-            for held in self._maps:
+            with self._listing:
+                maps = list(self._maps)
+            for held in maps:
                 held.madvise(mmap.MADV_DONTNEED)
 
 
