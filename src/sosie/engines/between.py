@@ -35,6 +35,9 @@ __all__ = [
 EQUAL = 1 + 1e-8
 """A little more than the distance to their own: what is tied with it must be seen too."""
 
+TOGETHER = 1 << 13
+"""Neighbouring points that are asked in order of how far they look."""
+
 
 @dataclass(frozen=True)
 class Asking:
@@ -80,11 +83,13 @@ def asks(asking: Cell, found: Floats, outlines: Sequence[Floats], me: int) -> As
 
 def answers(held: Cell, questions: Mapping[int, Asked], k: int) -> dict[int, Floats]:
     """What a cell answers: distances to its nearest rows, ``(m, k)`` for each asker."""
-    index = index_of(held)
-    return {
-        who: index.distances_within(asked.points, k, asked.within)
-        for who, asked in questions.items()
-    }
+    index, found = index_of(held), {}
+    for who, asked in questions.items():
+        # The search has one bound for all that it is asked together: those who look equally far.
+        order = np.lexsort([asked.within, np.arange(len(asked.rows)) // TOGETHER])
+        found[who] = np.empty((len(order), k))
+        found[who][order] = index.distances_within(asked.points[order], k, asked.within[order])
+    return found
 
 
 def nearest(found: Floats, asking: Asking, answered: Mapping[int, Floats]) -> Floats:

@@ -42,8 +42,11 @@ __all__ = [
     "wanted",
 ]
 
-BOXES = 128
-"""Boxes around stretches of a cell, by which others tell whether they are within reach."""
+BOXES = 256
+"""Boxes around the points of a cell, by which others tell whether they are within reach."""
+
+GROUP = 64
+"""Points that look together for boxes within reach."""
 
 TIE = 1 + 1e-9
 """A little more than the distance: what is equally near must be seen too."""
@@ -152,9 +155,30 @@ def cell_of(
 
 def outline_of(cell: Cell) -> Floats:
     """Boxes that hold the cell's points, ``(boxes, 2, d) float64``: lower and upper corners."""
-    stretches = np.array_split(cell.points, min(BOXES, max(len(cell), 1)))
-    corners = [(part.min(axis=0), part.max(axis=0)) for part in stretches if len(part)]
+    parts = [cell.points[rows] for rows in leaves(cell.points, -(-len(cell) // BOXES))]
+    corners = [(part.min(axis=0), part.max(axis=0)) for part in parts]
     return np.array(corners).reshape(len(corners), 2, cell.points.shape[1])
+
+
+def leaves(points: Floats, most: int) -> list[Ints]:
+    """Rows in groups that stand together: halved along the widest axis until none has more.
+
+    A stretch of the curve would do but where it jumps: its box is then as large as the jump.
+
+    >>> [group.tolist() for group in leaves(np.array([[0.0], [9.0], [1.0], [8.0]]), 2)]
+    [[0, 2], [3, 1]]
+    """
+    groups, halving = [], [np.arange(len(points))] if len(points) else []
+    while halving:
+        rows = halving.pop()
+        if len(rows) <= most:
+            groups.append(rows)
+            continue
+        some, middle = points[rows], len(rows) // 2
+        axis = np.argmax(np.ptp(some, axis=0)) if some.shape[1] else 0
+        order = np.argpartition(some[:, axis], middle)
+        halving += [rows[order[middle:]], rows[order[:middle]]]
+    return groups
 
 
 def index_of(cell: Cell) -> NeighbourIndex:
@@ -189,7 +213,7 @@ def reaching(
 
     Parameters
     ----------
-    points : (m, d) float64, in an order in which the next one is near.
+    points : (m, d) float64.
     farthest : (m,) float64, how far each looks.
     outlines : the boxes of each cell.
     me : the cell that need not be asked, -1 for none.
@@ -203,21 +227,19 @@ def reaching(
     boxes = np.concatenate([part for _, part in others])
     owner = np.repeat([i for i, _ in others], [len(part) for _, part in others])
     within: dict[int, list[Ints]] = {}
-    for stretch in np.array_split(np.arange(len(points)), min(BOXES, max(len(points), 1))):
-        some, reach = points[stretch], farthest[stretch]
-        if not len(some):
-            continue
+    for group in leaves(points, GROUP):
+        some, reach = points[group], farthest[group]
         if len(boxes) >= rows > 0 and np.isinf(reach).any():
             enough = np.sort(_span(some.min(axis=0), some.max(axis=0), boxes))[rows - 1]
             reach = np.minimum(reach, enough)
-            farthest[stretch] = reach
-        # The stretch as a whole first: few boxes are near it, and only these meet its points.
+            farthest[group] = reach
+        # The group as a whole first: few boxes are near it, and only these meet its points.
         near = _gap(some.min(axis=0), some.max(axis=0), boxes) <= reach.max() * TIE
         for other in np.unique(owner[near]):
             close = boxes[near & (owner == other)]
             away = _gap(some[:, None], some[:, None], close[None])
             inside = (away <= (reach * TIE)[:, None]).any(axis=1)
-            within.setdefault(int(other), []).append(stretch[inside])
+            within.setdefault(int(other), []).append(group[inside])
     asked = {other: np.concatenate(parts) for other, parts in within.items()}
     return {
         other: Asked(asking, points[asking], farthest[asking])
