@@ -144,7 +144,7 @@ class Geometry:
             half = np.sqrt(3 * sighting.blur)
             self._units = np.diag(1 / np.maximum(half, 1e-4 * law.scale))
         else:
-            covariance = mixture.root @ mixture.root.T * (1 - law.concentration)
+            covariance = mixture.root @ mixture.root.T * np.float64(1 - law.concentration)
             covariance = covariance + np.diag(sighting.blur)
             values, vectors = np.linalg.eigh(covariance)
             self._units = vectors / np.sqrt(np.maximum(values, 1e-12)) @ vectors.T

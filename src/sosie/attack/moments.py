@@ -283,13 +283,14 @@ class Cloud:
         """The same with fewer components."""
         if components >= self.components:
             return self
+        few = self.covariances[:, :components, :components]
         return self._once(
             components,
             lambda: Cloud(
                 self.releases,
                 self.famd.first(components),
                 np.ascontiguousarray(self.means[:, :components]),
-                np.ascontiguousarray(self.covariances[:, :components, :components]),
+                np.ascontiguousarray(few) if self.lasting else few,
                 self.bounded,
                 None if self.shared is None else self.shared[:components, :components],
             ),
