@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sosie.attack import attack, decisions, moments, sources, sweep, unaided
+from sosie.attack import attack, decisions, estimators, moments, sources, sweep, unaided
 from sosie.attack.scenarios import V1, Cast, Setup
 from sosie.attack.sources import AvatarSource
 from sosie.attack.strongest import family, verdict
@@ -112,7 +112,7 @@ def test_modelling_only_those_who_are_looked_at_changes_nothing(
         near = arena.candidates(4, 20)
         right = decisions.among(scorer, targets, truth, near)
     monkeypatch.setattr(moments, "MEMORY", 0)
-    monkeypatch.setattr("sosie.attack.strongest.CELLS", 4 * 20 * 16 * 40)  # 40 targets at a time
+    monkeypatch.setattr(estimators, "CELLS", 8 * 16 * 40)  # 40 people at a time
     found = verdict(arena, attacker, 20)
     np.testing.assert_array_equal(found.rank, right.rank)
     np.testing.assert_allclose(found.margin, right.margin, rtol=1e-9)

@@ -22,10 +22,10 @@ __all__ = [
     "Estimator",
     "Gaussians",
     "NearestMean",
+    "Piecemeal",
     "Pooled",
     "Published",
     "Scorer",
-    "Some",
 ]
 
 DROPPED = 1e-10
@@ -47,29 +47,6 @@ class Scorer(Protocol):
         """Of each target under each of some people, or everyone, ``(m, n) float64``."""
 
 
-@dataclass(frozen=True)
-class Some:
-    """A scorer fitted on some of the people only, asked by their numbers among all.
-
-    Attributes
-    ----------
-    scorer : of these people.
-    people : (s,) int64, their numbers, rising.
-    """
-
-    scorer: Scorer
-    people: Ints
-
-    def pairs(self, targets: Ints, people: Ints) -> Floats:
-        """Of pairs (see `Scorer.pairs`)."""
-        return self.scorer.pairs(targets, np.searchsorted(self.people, people))
-
-    def grid(self, targets: Ints, people: Ints | None = None) -> Floats:
-        """Of each under each of these people (see `Scorer.grid`)."""
-        which = None if people is None else np.searchsorted(self.people, people)
-        return self.scorer.grid(targets, which)
-
-
 class Estimator(Protocol):
     """A model of each person's avatars, fitted on what the releases tell."""
 
@@ -83,6 +60,45 @@ class Estimator(Protocol):
 
     def fit(self, cloud: Cloud, points: Floats) -> Scorer:
         """Model each person; `points` are the targets' coordinates, ``(N, d)``."""
+
+
+@dataclass(frozen=True)
+class Piecemeal:
+    """A scorer that models people when they are asked about, each once, some at a time.
+
+    Of many people few are ever candidates, and a decomposed covariance takes much memory.
+
+    Attributes
+    ----------
+    estimator, cloud, points : see `Estimator.fit`.
+    """
+
+    estimator: Estimator
+    cloud: Cloud
+    points: Floats
+
+    def pairs(self, targets: Ints, people: Ints) -> Floats:
+        """Of pairs (see `Scorer.pairs`)."""
+        targets, people = np.broadcast_arrays(targets, people)
+        aims, whom = targets.ravel(), people.ravel()
+        order, asked = np.argsort(whom, kind="stable"), np.unique(whom)
+        step = max(CELLS // (8 * self.cloud.components**2), 1)
+        ends = [*np.searchsorted(whom[order], asked[::step]), len(whom)]
+        scores = np.empty(len(whom))
+        for number, start in enumerate(range(0, len(asked), step)):
+            some, part = asked[start : start + step], order[ends[number] : ends[number + 1]]
+            scorer = self.estimator.fit(self.cloud.some(some), self.points)
+            own = np.searchsorted(some, whom[part])
+            scores[part] = scorer.pairs(aims[part, None], own[:, None])[:, 0]
+        return scores.reshape(people.shape)
+
+    def grid(self, targets: Ints, people: Ints | None = None) -> Floats:
+        """Of each under each (see `Scorer.grid`): everyone is modelled."""
+        return self._everyone.grid(targets, people)
+
+    @cached_property
+    def _everyone(self) -> Scorer:
+        return self.estimator.fit(self.cloud, self.points)
 
 
 @dataclass(frozen=True)

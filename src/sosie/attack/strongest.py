@@ -17,12 +17,11 @@ from sosie.attack.estimators import (
     Diagonal,
     Estimator,
     NearestMean,
+    Piecemeal,
     Pooled,
     Published,
     Scorer,
-    Some,
 )
-from sosie.attack.moments import CELLS
 from sosie.attack.results import AttackResult, halves
 from sosie.attack.scenarios import Arena
 from sosie.frames import Ints
@@ -138,29 +137,14 @@ def verdict(
 ) -> Verdict:
     """What an attacker says of some targets of an arena, or of all."""
     some = np.arange(arena.cast.attacked) if targets is None else targets
-    few = attacker.decision in ("row", "likelihood") and not arena.cloud.lasting
-    if not few:
-        return _said(arena, attacker, _scorer(arena, attacker), candidates, some)
-    # Among so many people, those who are looked at are modelled: most never are.
-    cloud = arena.cloud.first(attacker.components)
-    step = max(CELLS // (4 * candidates * cloud.components**2), 1)
-    parts = []
-    for start in range(0, len(some), step):
-        part = some[start : start + step]
-        people = arena.cast.truth[part]
-        if attacker.decision == "likelihood":
-            people = arena.candidates(attacker.components, candidates)[part]
-        scorer = _scorer(arena, attacker, np.unique(people))
-        parts.append(_said(arena, attacker, scorer, candidates, part))
-    return Verdict.joined(parts)
+    return _said(arena, attacker, _scorer(arena, attacker), candidates, some)
 
 
-def _scorer(arena: Arena, attacker: Attacker, people: Ints | None = None) -> Scorer:
-    """Of everyone, or of some people only."""
+def _scorer(arena: Arena, attacker: Attacker) -> Scorer:
     cloud, points = arena.first(attacker.components)
-    if people is None:
+    if arena.cloud.lasting:
         return attacker.estimator.fit(cloud, points)
-    return Some(attacker.estimator.fit(cloud.some(people), points), people)
+    return Piecemeal(attacker.estimator, cloud, points)
 
 
 def _said(
@@ -222,19 +206,18 @@ def choose(
 def _second_round(
     arena: Arena, attacker: Attacker, candidates: int, allowed: Sequence[Decision]
 ) -> Iterator[tuple[Attacker, Verdict]]:
+    scorer = _scorer(arena, attacker)
     targets = np.arange(arena.cast.attacked)
     truth = arena.cast.truth[targets]
-    if arena.people > MOST_PEOPLE or not {"likelihood-all", "one-to-one"} & {*allowed}:
-        for decision in allowed:
-            if len(allowed) == 1 or decision in ("likelihood", "row"):
-                decided = replace(attacker, decision=decision)
-                yield decided, verdict(arena, decided, candidates)
-        return
-    scorer = _scorer(arena, attacker)
-    scores = scorer.grid(targets)
+    scores = None
+    if arena.people <= MOST_PEOPLE and {"likelihood-all", "one-to-one"} & {*allowed}:
+        scores = scorer.grid(targets)
     for decision in allowed:
         decided = replace(attacker, decision=decision)
-        if decision == "likelihood":
+        if scores is None:
+            if len(allowed) == 1 or decision in ("likelihood", "row"):
+                yield decided, _said(arena, decided, scorer, candidates, targets)
+        elif decision == "likelihood":
             near = arena.candidates(attacker.components, candidates)
             yield decided, decisions.among_scored(scores, truth, near)
         elif decision == "row":
