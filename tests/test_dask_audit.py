@@ -249,6 +249,41 @@ def test_names_that_are_no_text() -> None:
         check_the_same(audit(cut(one, 2), cut(other, 2), aligned=True), here)
 
 
+def test_dask_knows_the_size_of_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dask.sizeof import sizeof
+
+    from sosie.engines import audit as engine
+
+    sizes: dict[str, int] = {}
+
+    def noted(*tasks: Any) -> Any:
+        done = persist(*tasks)
+        for task, part in zip(tasks, compute(*done), strict=True):
+            name = str(task.key).rsplit("-", 5)[0]
+            sizes[name] = sizes.get(name, 0) + sizeof(part)
+        return done
+
+    persist, compute = engine.persist, engine.compute
+    monkeypatch.setattr(engine, "persist", noted)
+    rows = 5_000
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"x{i}": rng.normal(size=rows) for i in range(3)})
+    audit(cut(frame, 3), cut(frame + 1e-3, 3), aligned=True, metrics=ON_CLUSTER)
+    floats = 8 * rows
+    least = {
+        "_cut": 6 * floats,  # three columns of two tables
+        "_located": 15 * floats,  # place, number, three coordinates, two hashes; one to their own
+        "_cell": 13 * floats,
+        "near": 34 * floats,  # to 32 avatars, and to two originals
+        "asks": floats,
+        "crowd_of": 4 * floats,
+        "closest": 2 * floats,
+    }
+    assert {name: sizes.get(name, 0) >= size for name, size in least.items()} == dict.fromkeys(
+        least, True
+    ), sizes
+
+
 # ---------------------------------------------------------------- files
 
 

@@ -19,7 +19,7 @@ from sosie.frames import Floats, Ints, Mask
 from sosie.neighbours import NeighbourIndex
 from sosie.results import Metric
 from sosie.rows import rows_found
-from sosie.space import MEMORY, Space
+from sosie.space import MEMORY, Space, Weighed
 from sosie.table import Column, Levels, Roles, Table
 
 __all__ = ["TIE", "Comparison", "Crowd", "Found", "compared", "crowd", "encoded"]
@@ -36,7 +36,7 @@ CHUNK = 65_536
 
 
 @dataclass(frozen=True)
-class Crowd:
+class Crowd(Weighed):
     """What stands around each original, between it and its own avatar.
 
     Attributes

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from operator import getitem
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -38,7 +39,6 @@ from sosie.engines.dask import (
     _lengths,
     _merged,
     _moved,
-    _of,
     _pieces,
     _walls,
     _whole,
@@ -53,6 +53,8 @@ from sosie.neighbours import curve
 from sosie.privacy.singling_out import column_matches, people_to_count, rare_levels
 from sosie.results import NOT_ON_CLUSTER, Metric
 from sosie.rows import SECOND, hashes, values_of
+from sosie.space import Weighed
+from sosie.space import Weighed
 from sosie.table import Column, Grid, Levels, Numbers, Roles, Table, encoded_column
 from sosie.utility.distributions import column_distance
 
@@ -113,7 +115,7 @@ class Spread(Found):
         """What a metric needs: attributes of `Found`."""
         if key in COUNTED:
             name = COUNTED[key].__name__
-            return {"counted": {name: [delayed(_of)(column, name) for column in self.columns]}}
+            return {"counted": {name: [delayed(getitem)(column, name) for column in self.columns]}}
         if key == REPEATED:
             found = map(delayed(between.repeated), self.people, self.made)
             return {"known": {"repeated": delayed(np.concatenate)(list(found))}}
@@ -124,7 +126,9 @@ class Spread(Found):
         if self.no_space is not None:
             raise InputError(self.no_space)
         if key in CLOSEST:
-            return {"known": {"closest_originals": delayed(np.concatenate)(self._closest)}}
+            width = 1 if key == "distance_to_closest" else 2
+            away = [delayed(_first)(part, width) for part in self._closest]
+            return {"known": {"closest_originals": delayed(np.concatenate)(away)}}
         if key == "hidden_rate":
             return {"known": {"crowd": self._crowd("hit")}}
         (around,) = persist(self._crowd("closer"))
@@ -210,6 +214,10 @@ def _order(cell: Cell) -> Ints:
     return cell.order
 
 
+def _first(distances: Floats, columns: int) -> Floats:
+    return distances[:, :columns]
+
+
 def _whole_crowd(
     name: str, orders: Sequence[Ints], parts: Sequence[Any], rows: int, limit: int
 ) -> Crowd:
@@ -250,7 +258,7 @@ def _answered(
         )
         for j, cell in enumerate(held)
     ]
-    return [{j: delayed(_of)(answers[j], i) for j in others} for i, others in enumerate(whom)]
+    return [{j: delayed(getitem)(answers[j], i) for j in others} for i, others in enumerate(whom)]
 
 
 def _whom(asking: between.Asking) -> list[int]:
@@ -395,7 +403,7 @@ class _Column:
 
 
 @dataclass(frozen=True)
-class _Encoded:
+class _Encoded(Weighed):
     """A column, whole, and a few of its rows as they came."""
 
     column: Column
@@ -403,7 +411,8 @@ class _Encoded:
     notes: list[str]
 
     def without_rows(self) -> _Encoded:
-        return replace(self, column=cells.with_rows(self.column, values_of(self.column)[:0]))
+        none = cells.no_rows(values_of(self.column))
+        return replace(self, column=cells.with_rows(self.column, none))
 
 
 def _column(

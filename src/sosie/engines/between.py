@@ -16,6 +16,8 @@ from sosie.comparison import Crowd, beside, closer_within, tied_within, ties
 from sosie.engines.cells import Asked, Cell, index_of, reaching
 from sosie.frames import Floats, Ints, Mask
 from sosie.rows import looked_up
+from sosie.space import Weighed
+from sosie.space import Weighed
 
 __all__ = [
     "Asking",
@@ -40,7 +42,7 @@ TOGETHER = 1 << 13
 
 
 @dataclass(frozen=True)
-class Asking:
+class Asking(Weighed):
     """What one cell asks others.
 
     Attributes
