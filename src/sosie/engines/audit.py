@@ -411,7 +411,7 @@ class _Encoded(Weighed):
     notes: list[str]
 
     def without_rows(self) -> _Encoded:
-        none = cells.no_rows(values_of(self.column))
+        none = values_of(self.column)[:0]
         return replace(self, column=cells.with_rows(self.column, none))
 
 

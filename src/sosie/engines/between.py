@@ -17,7 +17,6 @@ from sosie.engines.cells import Asked, Cell, index_of, reaching
 from sosie.frames import Floats, Ints, Mask
 from sosie.rows import looked_up
 from sosie.space import Weighed
-from sosie.space import Weighed
 
 __all__ = [
     "Asking",
