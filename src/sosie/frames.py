@@ -296,7 +296,8 @@ def _short_range(series: Series) -> Codes | None:
         return None
     values = _plain(series, np.zeros(len(series), dtype=bool), np.int64)
     places = np.empty(len(values), dtype=np.int32)
-    return np.subtract(values, low, out=places, casting="unsafe")
+    np.subtract(values, low, out=places, casting="unsafe")
+    return places
 
 
 def _heads_polars(native: Any) -> NDArray[Any]:

@@ -19,8 +19,9 @@ from sosie.famd import FAMD, CrossProduct, Layout, Outline
 from sosie.frames import Floats, Ints
 from sosie.mixture import Mixture, Prepared, Single, Voted, mixed
 from sosie.neighbours import NeighbourIndex, Neighbours, Points, along_curve, others_at
+from sosie.rows import values_of
 from sosie.space import Weighed
-from sosie.table import Column, Levels, Numbers, Roles, Table
+from sosie.table import Column, Numbers, Roles, Table
 
 __all__ = [
     "Asked",
@@ -34,6 +35,7 @@ __all__ = [
     "halo",
     "index_of",
     "mixture_of_cell",
+    "no_rows",
     "outline_of",
     "reaching",
     "search",
@@ -366,16 +368,21 @@ def mixture_of_cell(
 
 def without_rows(group: Sequence[Column], made: Prepared) -> Group:
     """What stays of a group when its rows have gone to their parts."""
-    columns = tuple(
-        replace(c, codes=c.codes[:0]) if isinstance(c, Levels) else replace(c, values=c.values[:0])
-        for c in group
-    )
-    voted: Voted | None = made.voted and replace(made.voted, codes=made.voted.codes[:0])
+    voted: Voted | None = made.voted and replace(made.voted, codes=no_rows(made.voted.codes))
     return Group(
-        columns,
+        tuple(with_rows(column, no_rows(values_of(column))) for column in group),
         tuple(Outline.of(column) for column in group),
-        replace(made, voted=voted, values=None if made.values is None else made.values[:0]),
+        replace(made, voted=voted, values=None if made.values is None else no_rows(made.values)),
     )
+
+
+def no_rows(array: NDArray[Any]) -> NDArray[Any]:
+    """An array like another one, without rows: a slice of it would hold on to its memory.
+
+    >>> no_rows(np.zeros((2, 3))).base is None
+    True
+    """
+    return np.empty((0, *array.shape[1:]), dtype=array.dtype)
 
 
 def with_rows(column: Column, rows: NDArray[Any]) -> Column:

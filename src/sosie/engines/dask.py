@@ -617,7 +617,7 @@ def _of(several: Mapping[int, Any], one: int) -> Any:
 
 
 def _without_points(cell: Cell) -> Cell:
-    return replace(cell, points=cell.points[:0])
+    return replace(cell, points=cells.no_rows(cell.points))
 
 
 def _wanted(near: tuple[Any, Ints], walls: Ints, me: int) -> dict[int, Ints]:
