@@ -200,6 +200,8 @@ def test_people_who_are_all_alike() -> None:
     for made in (originals, avatars, avatars.iloc[20:]):
         here = measured_here(originals, made)
         check_the_same(audit(cut(originals, 3), cut(made, 2)), here)
+    one, other = originals.iloc[:1], avatars.iloc[20:21]
+    check_the_same(audit(cut(one, 1), cut(other, 1)), measured_here(one, other))
     assert here.privacy.row_direct_match_protection.value == 100
     assert "no column varies" in str(here.privacy.distance_to_closest.reason)
 

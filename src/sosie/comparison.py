@@ -348,6 +348,7 @@ class Found(Comparison):
     counted : what was counted of each pair of columns, by the name of the counting function.
     known : further attributes of a `Comparison`, by name.
     closer_avatars : what `closer` says of the people that the metric asks about.
+    no_space : why there is no latent space, where there is none.
     """
 
     rows: int = 0
@@ -355,6 +356,7 @@ class Found(Comparison):
     counted: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     known: Mapping[str, Any] = field(default_factory=dict)
     closer_avatars: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    no_space: str | None = None
 
     def __post_init__(self) -> None:
         self.__dict__.update(self.known)
@@ -370,6 +372,11 @@ class Found(Comparison):
     def by_column(self, count: Callable[..., Any], *_: Any) -> list[Any]:
         """What was counted, see `Comparison.by_column`."""
         return list(self.counted[count.__name__])
+
+    @cached_property
+    def famd(self) -> FAMD:
+        """There is none here; whoever needs it is told why."""
+        raise InputError(self.no_space or "the latent space of these tables is elsewhere")
 
     def closer(self, _: Ints) -> Ints:
         """What was counted, see `Comparison.closer`."""

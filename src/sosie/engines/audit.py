@@ -54,7 +54,6 @@ from sosie.privacy.singling_out import column_matches, people_to_count, rare_lev
 from sosie.results import NOT_ON_CLUSTER, Metric
 from sosie.rows import SECOND, hashes, values_of
 from sosie.space import Weighed
-from sosie.space import Weighed
 from sosie.table import Column, Grid, Levels, Numbers, Roles, Table, encoded_column
 from sosie.utility.distributions import column_distance
 
@@ -80,13 +79,11 @@ class Spread(Found):
     ----------
     columns : what was counted of each column, by function, delayed.
     people, made : originals and avatars in the same cells, delayed.
-    no_space : why there is no latent space, None where there is one.
     """
 
     columns: tuple[Any, ...] = ()
     people: tuple[Any, ...] = ()
     made: tuple[Any, ...] = ()
-    no_space: str | None = None
 
     def measure(self, metric: Callable[..., Metric], **options: Any) -> Metric:
         """A metric, on the worker that gathered what it needs.
@@ -109,6 +106,7 @@ class Spread(Found):
             components=self.components,
             rows=self.rows,
             avatar_rows=self.avatar_rows,
+            no_space=self.no_space,
         )
 
     def _found(self, key: str) -> dict[str, Any]:
@@ -121,10 +119,8 @@ class Spread(Found):
             return {"known": {"repeated": delayed(np.concatenate)(list(found))}}
         if key not in (*CROWDED, *CLOSEST):
             raise InputError(NOT_ON_CLUSTER)
-        if key in CROWDED and not self.aligned:
+        if self.no_space is not None or (key in CROWDED and not self.aligned):
             return {}
-        if self.no_space is not None:
-            raise InputError(self.no_space)
         if key in CLOSEST:
             width = 1 if key == "distance_to_closest" else 2
             away = [delayed(_first)(part, width) for part in self._closest]
@@ -411,7 +407,7 @@ class _Encoded(Weighed):
     notes: list[str]
 
     def without_rows(self) -> _Encoded:
-        none = values_of(self.column)[:0]
+        none = cells.no_rows(values_of(self.column))
         return replace(self, column=cells.with_rows(self.column, none))
 
 
@@ -502,7 +498,7 @@ def _facts_of_both(first: _Encoded, second: _Encoded) -> tuple[Column, list[str]
 
 def _bare(column: Column) -> Column:
     """Neither rows nor levels, which may be many: codes are enough from here on."""
-    column = cells.with_rows(column, values_of(column)[:0])
+    column = cells.with_rows(column, cells.no_rows(values_of(column)))
     none = np.empty(0, dtype=np.int64)
     return replace(column, labels=(), first=none) if isinstance(column, Levels) else column
 
