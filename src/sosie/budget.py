@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -222,8 +223,9 @@ class Budget:
         if self.together <= memory:
             return MEMORY
         if self.apart > memory:
+            least = math.ceil(self.apart / 1e7) / 100  # what is told is enough
             raise InputError(
-                f"{self.rows:,} rows need {self.apart / 1e9:.2f} GB of memory for the latent"
+                f"{self.rows:,} rows need {least:.2f} GB of memory for the latent"
                 f" coordinates and the {'attack' if self.attacked else 'search'}, and"
                 f" {memory / 1e9:.2f} GB is allowed: allow more (--memory), take fewer components"
                 " (--components), or fewer rows"

@@ -18,6 +18,7 @@ import numpy as np
 from sosie._version import __version__
 from sosie.atomic import OWNER_FILE, OWNER_FOLDER, PRIVATE, SWEEP_KEY, atomic, settle, staged
 from sosie.avatars import Avatarizer, Settings
+from sosie.budget import Attack
 from sosie.comparison import Comparison
 from sosie.engines.dask import connected
 from sosie.errors import InputError
@@ -144,6 +145,7 @@ def run(
             separator=separator,
             memory=memory,
             compared=True,
+            attack=Attack(refit=True, profile=True) if releases else None,
         )
         people: Any = source.frame
         aside: Any = None if holdout is None else alongside(holdout, source.space, separator)
