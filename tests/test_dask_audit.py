@@ -254,6 +254,7 @@ def test_names_that_are_no_text() -> None:
 def test_dask_knows_the_size_of_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     from dask.sizeof import sizeof
 
+    from sosie.engines import alike
     from sosie.engines import audit as engine
 
     sizes: dict[str, int] = {}
@@ -266,7 +267,8 @@ def test_dask_knows_the_size_of_what_it_holds(monkeypatch: pytest.MonkeyPatch) -
         return done
 
     persist, compute = engine.persist, engine.compute
-    monkeypatch.setattr(engine, "persist", noted)
+    for module in (engine, alike):
+        monkeypatch.setattr(module, "persist", noted)
     rows = 5_000
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({f"x{i}": rng.normal(size=rows) for i in range(3)})
@@ -275,7 +277,7 @@ def test_dask_knows_the_size_of_what_it_holds(monkeypatch: pytest.MonkeyPatch) -
     least = {
         "_cut": 6 * floats,  # three columns of two tables
         "_located": 15 * floats,  # place, number, three coordinates, two hashes; one to their own
-        "_cell": 13 * floats,
+        "cell_of_part": 13 * floats,
         "near": 34 * floats,  # to 32 avatars, and to two originals
         "asks": floats,
         "crowd_of": 4 * floats,

@@ -183,7 +183,7 @@ def test_dask_knows_the_size_of_what_it_holds(monkeypatch: pytest.MonkeyPatch) -
     least = {
         "_cut": floats + floats // 2,
         "_located": 5 * floats,
-        "_cell": 5 * floats,
+        "cell_of_part": 5 * floats,
         "search": 6 * floats,
         "settled": 5 * floats,
         "_mixed": 5 * floats,

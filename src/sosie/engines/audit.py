@@ -8,53 +8,40 @@ the function of the metric runs; here come sums, levels, walls and metrics, neve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from operator import getitem
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
-from sosie import frames
-from sosie.comparison import (
-    NEAREST,
-    Crowd,
-    Found,
-    appeared_in,
-    check_aligned,
-    own_distances,
-)
+from sosie.comparison import NEAREST, Crowd, Found, check_aligned, own_distances
 from sosie.engines import between, cells
+from sosie.engines.alike import both_tables, encoded_alike, names_of, rows_of, table_of_part
 from sosie.engines.cells import Cell
 from sosie.engines.dask import (
     CELL,
     PLACE,
     ROW,
-    _cell,
-    _cuts,
-    _lengths,
-    _merged,
-    _moved,
-    _pieces,
-    _walls,
-    _whole,
+    cell_of_part,
     compute,
+    cuts_of,
     delayed,
+    merged,
+    moved,
     persist,
+    walls_between,
 )
-from sosie.errors import InputError, quoted
-from sosie.famd import FAMD, Layout, Outline
+from sosie.errors import InputError
+from sosie.famd import FAMD, Layout
 from sosie.frames import Floats, Ints
 from sosie.neighbours import curve
 from sosie.privacy.singling_out import column_matches, people_to_count, rare_levels
 from sosie.results import NOT_ON_CLUSTER, Metric
-from sosie.rows import SECOND, hashes, values_of
-from sosie.space import Weighed
-from sosie.table import Column, Grid, Levels, Numbers, Roles, Table, encoded_column
+from sosie.rows import SECOND, hashes
+from sosie.table import Roles, Table
 from sosie.utility.distributions import column_distance
 
 __all__ = ["Spread", "spread"]
@@ -292,39 +279,42 @@ def spread(
         As `Comparison.of`; or partitions of a table differ in their columns or types.
     """
     roles = replace(roles or Roles(), keep=(), linked=())
-    names = _names(originals, avatars, roles)
-    lengths = [_counted_rows(table, what) for table, what in _both(originals, avatars)]
+    names = names_of(originals, avatars, roles)
+    lengths = [rows_of(table, what) for table, what in both_tables(originals, avatars)]
     rows, made = (sum(some) for some in lengths)
     if not rows:
         raise InputError("the table has no rows")
     if not made:
         raise InputError("the avatars have no rows")
-    ends = [list(pairwise(_cuts(some)[0].tolist())) for some in lengths]
+    ends = [list(pairwise(cuts_of(some)[0].tolist())) for some in lengths]
     if aligned:
         check_aligned(rows, made)  # row i with row i: both are cut at the same rows
         ends[1] = [(p * rows + a, p * rows + b) for p in range(made // rows) for a, b in ends[0]]
     columns, held = [], []
     for name in names:
-        column, cut = _column(name, originals, avatars, roles, ends, aligned=aligned, k=k)
+        column, cut = encoded_alike(name, originals, avatars, roles, ends, aligned=aligned, k=k)
         columns.append(column)
         held.append(cut)
     before = tuple(column.before for column in columns)
     after = tuple(column.after for column in columns)
     tables = [
-        [delayed(_part)(own, [some[which][i] for some in held], roles) for i in range(len(cut))]
+        [
+            delayed(table_of_part)(own, [some[which][i] for some in held], roles)
+            for i in range(len(cut))
+        ]
         for which, (own, cut) in enumerate(zip((before, after), ends, strict=True))
     ]
     layout = Layout.from_outlines([column.outline for column in columns], roles.weights)
     famd, no_space = None, None
     try:
         sums = [delayed(cells.cross_product)(layout, table) for table in tables[0]]
-        famd = FAMD.solve(compute(_merged(sums))[0], components)
+        famd = FAMD.solve(compute(merged(sums))[0], components)
     except InputError as error:
         no_space = str(error)
     wanted = max(*(len(some) for some in lengths), -(-(rows + made) // CELL))
     located = _placed(tables, ends, famd, aligned=aligned)
     del tables, held
-    walls = _walls([part for some in located for part in some], wanted, rows + made)
+    walls = walls_between([part for some in located for part in some], wanted, rows + made)
     shape = (2, 0 if famd is None else famd.components)
     people, avatars_there = _in_cells(located, walls, shape)
     return Spread(
@@ -340,185 +330,6 @@ def spread(
         made=avatars_there,
         no_space=no_space,
     )
-
-
-def _both(originals: Any, avatars: Any) -> list[tuple[Any, str]]:
-    return [(originals, "originals"), (avatars, "avatars")]
-
-
-def _names(originals: Any, avatars: Any, roles: Roles) -> list[Hashable]:
-    """The columns to compare, in order. Raises InputError where the tables differ in them."""
-    import pandas as pd
-
-    for table, what in _both(originals, avatars):
-        held = list(table.columns)
-        repeated = [name for i, name in enumerate(held) if name in held[:i]]
-        if repeated:
-            raise InputError(f"{what}: several columns have the same name: {quoted(repeated)}")
-    held = list(originals.columns)
-    if not held:
-        raise InputError("the table has no columns")
-    roles.check(held)
-    names = [name for name in held if name not in (*roles.drop, *roles.id)]
-    if not names:
-        raise InputError("no column is left to compare: all are dropped or identifiers")
-    one, other = (
-        pd.DataFrame(columns=pd.Index(list(table.columns), tupleize_cols=False), dtype=float)
-        for table in (originals, avatars)
-    )
-    empty = tuple(Numbers(name, "number", np.empty(0), Grid()) for name in names)
-    Table(frames.wrap(one), empty, roles).like(other)
-    return names
-
-
-def _counted_rows(table: Any, what: str) -> list[int]:
-    columns = list(table.columns)
-    if not columns:
-        raise InputError(f"the {what} have no columns")
-    with _partitions_of(what, columns[0]):
-        return _lengths(table, columns[0])
-
-
-@dataclass(frozen=True)
-class _Column:
-    """One column of both tables.
-
-    Attributes
-    ----------
-    before, after : without rows and levels.
-    outline : of the originals, for the layout.
-    notes : of the originals, of the avatars, of both.
-    counted : by function, what it counted, delayed.
-    """
-
-    before: Column
-    after: Column
-    outline: Outline
-    notes: tuple[list[str], list[str], list[str]]
-    counted: Any
-
-
-@dataclass(frozen=True)
-class _Encoded(Weighed):
-    """A column, whole, and a few of its rows as they came."""
-
-    column: Column
-    shown: Any
-    notes: list[str]
-
-    def without_rows(self) -> _Encoded:
-        none = cells.no_rows(values_of(self.column))
-        return replace(self, column=cells.with_rows(self.column, none))
-
-
-def _column(
-    name: Hashable,
-    originals: Any,
-    avatars: Any,
-    roles: Roles,
-    ends: Sequence[Sequence[tuple[int, int]]],
-    *,
-    aligned: bool,
-    k: int,
-) -> tuple[_Column, tuple[list[Any], list[Any]]]:
-    """What is known of a column, and its encoded rows in each part of either table, delayed."""
-    first = delayed(_encoded)(name, _pieces(originals, name), roles)
-    shown = delayed(_Encoded.without_rows)(first)
-    second = delayed(_encoded_like)(shown, _pieces(avatars, name), roles)
-    made = [
-        delayed(_counts)(first, second, aligned, k),
-        delayed(_facts)(first),
-        delayed(_facts_of_both)(first, second),
-    ]
-    cut = [
-        [delayed(_cut)(whole, start, stop) for start, stop in some]
-        for whole, some in zip((first, second), ends, strict=True)
-    ]
-    counted, facts, facts_of_both, *rows = persist(*made, *cut[0], *cut[1])
-    with _partitions_of("originals", name):
-        before, outline, own = compute(facts)[0]
-    with _partitions_of("avatars", name):
-        after, others, appeared = compute(facts_of_both)[0]
-    count = len(cut[0])
-    known = _Column(before, after, outline, (own, others, appeared), counted)
-    return known, (rows[:count], rows[count:])
-
-
-@contextmanager
-def _partitions_of(what: str, name: Hashable) -> Iterator[None]:
-    try:
-        yield
-    except KeyError as error:
-        raise InputError(f"{what}: a partition lacks column {name!r}") from error
-
-
-def _encoded(name: Hashable, parts: Sequence[Any], roles: Roles) -> _Encoded:
-    notes: list[str] = []
-    try:
-        series = _whole(name, parts)
-    except InputError as error:
-        raise InputError(f"originals, {error}") from error
-    return _Encoded(encoded_column(name, series, roles, notes), _shown(series), notes)
-
-
-def _shown(series: frames.Series) -> Any:
-    """A few rows with its dtype, its time zone and its missing values."""
-    if series.dtype == nw.Object:
-        return frames.like(series).to_native()
-    missing = frames.is_missing(series)
-    return frames.take(series, np.unique([missing.argmin(), missing.argmax()]))
-
-
-def _encoded_like(first: _Encoded, parts: Sequence[Any], roles: Roles) -> _Encoded:
-    name = first.column.name
-    try:
-        series = _whole(name, parts)
-    except InputError as error:
-        raise InputError(f"avatars, {error}") from error
-    known = Table(_frame(first.shown, name), (first.column,), roles)
-    found = known.like(_frame(series.to_native(), name).to_native())
-    return _Encoded(found.columns[0], None, list(found.notes))
-
-
-def _frame(native: Any, name: Hashable) -> Any:
-    import pandas as pd
-
-    frame = pd.Series(native).to_frame("x")
-    frame.columns = pd.Index([name], tupleize_cols=False)
-    return frames.wrap(frame)
-
-
-def _facts(first: _Encoded) -> tuple[Column, Outline, list[str]]:
-    return _bare(first.column), Outline.of(first.column), first.notes
-
-
-def _facts_of_both(first: _Encoded, second: _Encoded) -> tuple[Column, list[str], list[str]]:
-    return _bare(second.column), second.notes, appeared_in(first.column, second.column)
-
-
-def _bare(column: Column) -> Column:
-    """Neither rows nor levels, which may be many: codes are enough from here on."""
-    column = cells.with_rows(column, cells.no_rows(values_of(column)))
-    none = np.empty(0, dtype=np.int64)
-    return replace(column, labels=(), first=none) if isinstance(column, Levels) else column
-
-
-def _counts(first: _Encoded, second: _Encoded, aligned: bool, k: int) -> dict[str, Any]:
-    before, after = first.column, second.column
-    return {
-        "column_matches": column_matches(before, after) if aligned else None,
-        "rare_levels": rare_levels(before, after, k),
-        "column_distance": column_distance(before, after),
-    }
-
-
-def _cut(whole: _Encoded, start: int, stop: int) -> Any:
-    return values_of(whole.column)[start:stop].copy()
-
-
-def _part(columns: Sequence[Column], rows: Sequence[Any], roles: Roles) -> Table:
-    pairs = zip(columns, rows, strict=True)
-    return cells.table_of([cells.with_rows(column, held) for column, held in pairs], roles)
 
 
 def _placed(
@@ -546,8 +357,8 @@ def _in_cells(
     located: Sequence[Sequence[Any]], walls: Sequence[int], shape: tuple[int, int]
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Originals and avatars, moved into the same cells."""
-    people, made = (_moved(some, walls) for some in located)
-    found = persist(*(delayed(_cell)(part, shape, []) for part in (*people, *made)))
+    people, made = (moved(some, walls) for some in located)
+    found = persist(*(delayed(cell_of_part)(part, shape, []) for part in (*people, *made)))
     return tuple(found[: len(people)]), tuple(found[len(people) :])
 
 

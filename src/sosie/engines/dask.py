@@ -185,7 +185,7 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
             f"surrogates for {quoted(roles.id)} are not made on a cluster: leave the column out"
             " (--drop), and number the avatars afterwards"
         )
-    lengths = _lengths(data, names[0])
+    lengths = lengths_of(data, names[0])
     total = sum(lengths)
     if not total:
         raise InputError("the table has no rows")
@@ -193,7 +193,7 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
         raise InputError(
             f"k is {settings.k}, and in a table of {total} rows the largest k is {total - 1}"
         )
-    ends, sources = _cuts(lengths)
+    ends, sources = cuts_of(lengths)
     groups, held, rows = _columns(data, names, roles, settings, ends)
     layout = Layout.from_outlines(
         _in_order([o for group in groups for o in group.outlines], names), roles.weights
@@ -202,10 +202,10 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
     build = delayed(_part_table)
     tables = [build(groups, [some[i] for some in rows], names, roles) for i in range(parts)]
     sums = [delayed(cells.cross_product)(layout, table) for table in tables]
-    famd = FAMD.solve(compute(_merged(sums))[0], settings.components)
+    famd = FAMD.solve(compute(merged(sums))[0], settings.components)
 
     reach = cells.reach_of(famd)
-    kept = {name: _pieces(data, name) for name in roles.keep}
+    kept = {name: pieces_of(data, name) for name in roles.keep}
     located = persist(
         *(
             delayed(_located)(
@@ -223,9 +223,11 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
     del rows, tables
     width = famd.components
     wanted = cells_wanted or max(len(lengths), -(-total // CELL))
-    shifted = _moved(located, _walls(located, wanted, total))
+    shifted = moved(located, walls_between(located, wanted, total))
     shape = (sum(g.prepared.voted is not None for g in groups), width)
-    found = list(persist(*(delayed(_cell)(part, shape, list(roles.keep)) for part in shifted)))
+    found = list(
+        persist(*(delayed(cell_of_part)(part, shape, list(roles.keep)) for part in shifted))
+    )
     del located, shifted
     sizes = compute(*(delayed(len)(cell) for cell in found))
     found = [cell for cell, size in zip(found, sizes, strict=True) if size]
@@ -235,7 +237,7 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
     root = None
     if settings.method == "smoothed" and any(g.prepared.scored is not None for g in groups):
         noise = [delayed(NoiseSums.of)(mixture) for mixture in mixtures]
-        root = noise_root(compute(_merged(noise))[0])
+        root = noise_root(compute(merged(noise))[0])
     left_out = {*roles.drop}
     return Fitted(
         roles,
@@ -255,7 +257,7 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
 # ---------------------------------------------------------------- columns
 
 
-def _cuts(lengths: Sequence[int]) -> tuple[Ints, list[tuple[int, int]]]:
+def cuts_of(lengths: Sequence[int]) -> tuple[Ints, list[tuple[int, int]]]:
     """Parts of at most `CELL` rows: where they end, and where each is in the partitions.
 
     Returns
@@ -263,7 +265,7 @@ def _cuts(lengths: Sequence[int]) -> tuple[Ints, list[tuple[int, int]]]:
     ends : (parts + 1,) int64, numbers of rows.
     sources : the partition of each part, and its first row there.
 
-    >>> ends, sources = _cuts([0, 3])
+    >>> ends, sources = cuts_of([0, 3])
     >>> ends.tolist(), sources
     ([0, 0, 3], [(0, 0), (1, 0)])
     """
@@ -275,7 +277,7 @@ def _cuts(lengths: Sequence[int]) -> tuple[Ints, list[tuple[int, int]]]:
     return np.cumsum([0, *sizes]), sources
 
 
-def _pieces(data: Any, name: Hashable) -> list[Any]:
+def pieces_of(data: Any, name: Hashable) -> list[Any]:
     """One column of each partition; where data come from Parquet, nothing else is read."""
     if isinstance(data, Scan):
         return [delayed(_read)(data, part, name) for part in range(len(data.files))]
@@ -287,8 +289,8 @@ def _read(scan: Scan, part: int, name: str) -> Any:
     return frames.in_pandas(scan.part(part, [name]).to_series()).to_frame(name)
 
 
-def _lengths(data: Any, name: Hashable) -> list[int]:
-    return list(compute(*(delayed(len)(piece) for piece in _pieces(data, name))))
+def lengths_of(data: Any, name: Hashable) -> list[int]:
+    return list(compute(*(delayed(len)(piece) for piece in pieces_of(data, name))))
 
 
 def _columns(
@@ -313,7 +315,7 @@ def _columns(
     suspects: list[Hashable] = []
     for own in dict.fromkeys(asked):
         # Files are read by the task itself, which so never holds a column twice.
-        pieces = data if isinstance(data, Scan) else [_pieces(data, name) for name in own]
+        pieces = data if isinstance(data, Scan) else [pieces_of(data, name) for name in own]
         whole = delayed(_encoded)(own, pieces, roles, settings)
         cut = [delayed(_cut)(whole, int(a), int(b)) for a, b in pairwise(ends)]
         facts, *cut = persist(delayed(_facts)(whole), *cut)
@@ -359,7 +361,9 @@ def _encoded(
     columns: list[Column] = []
     natives: dict[Hashable, Any] = {}
     for i, name in enumerate(names):
-        series = pieces.get_column(name) if isinstance(pieces, Scan) else _whole(name, pieces[i])
+        series = (
+            pieces.get_column(name) if isinstance(pieces, Scan) else whole_column(name, pieces[i])
+        )
         column = encoded_column(name, series, roles, notes)
         columns.append(column)
         natives[name] = _shown(column, series)
@@ -395,7 +399,7 @@ def _shown(column: Column, series: frames.Series) -> Any:
     return native
 
 
-def _whole(name: Hashable, parts: Sequence[Any]) -> frames.Series:
+def whole_column(name: Hashable, parts: Sequence[Any]) -> frames.Series:
     """One column of all partitions. Raises InputError where their types do not go together."""
     import pandas as pd
 
@@ -465,7 +469,7 @@ def _part_table(
     return cells.table_of(_in_order(columns, names), roles)
 
 
-def _merged(sums: Sequence[Any]) -> Any:
+def merged(sums: Sequence[Any]) -> Any:
     """One sum of many, as a tree."""
     while len(sums) > 1:
         sums = [delayed(_sum)(sums[i : i + TOGETHER]) for i in range(0, len(sums), TOGETHER)]
@@ -510,7 +514,7 @@ def _located(
     return pd.DataFrame(columns)
 
 
-def _walls(located: Sequence[Any], wanted: int, total: int) -> list[int]:
+def walls_between(located: Sequence[Any], wanted: int, total: int) -> list[int]:
     """Between which places of the curve cells lie, so that each has as many rows."""
     step = max(total // SAMPLED, 1)
     samples = compute(*(delayed(_sampled)(part, step) for part in located))
@@ -520,7 +524,7 @@ def _walls(located: Sequence[Any], wanted: int, total: int) -> list[int]:
     return [0, *(int(wall) for wall in inner if wall > 0), 2**63 - 1]
 
 
-def _moved(located: Sequence[Any], walls: Sequence[int]) -> list[Any]:
+def moved(located: Sequence[Any], walls: Sequence[int]) -> list[Any]:
     """Rows in cells along the curve, by Dask's own shuffle."""
     import dask.dataframe as dd
 
@@ -537,7 +541,7 @@ def _sampled(part: Any, step: int) -> Ints:
     return np.asarray(np.sort(part[PLACE].to_numpy())[step // 2 :: step])
 
 
-def _cell(part: Any, shape: tuple[int, int], keep: Sequence[Hashable]) -> Cell:
+def cell_of_part(part: Any, shape: tuple[int, int], keep: Sequence[Hashable]) -> Cell:
     votes, width = shape
     values = sum(str(name).startswith("v") for name in part.columns)
     return cells.cell_of(
