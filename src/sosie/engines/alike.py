@@ -18,6 +18,7 @@ from sosie.errors import InputError, quoted
 from sosie.famd import Outline
 from sosie.privacy.singling_out import column_matches, rare_levels
 from sosie.rows import values_of
+from sosie.scan import Scan
 from sosie.space import Weighed
 from sosie.table import Column, Grid, Levels, Numbers, Roles, Table, encoded_column
 from sosie.utility.distributions import column_distance
@@ -107,9 +108,13 @@ def encoded_alike(
     k: int,
 ) -> tuple[Alike, tuple[list[Any], list[Any]]]:
     """What is known of a column, and its encoded rows in each part of either table, delayed."""
-    first = delayed(_encoded)(name, pieces_of(originals, name), roles)
-    shown = delayed(_Encoded.without_rows)(first)
-    second = delayed(_encoded_like)(shown, pieces_of(avatars, name), roles)
+    # Files are read by the task itself, which so never holds a column twice.
+    one, other = (
+        table if isinstance(table, Scan) else pieces_of(table, name)
+        for table in (originals, avatars)
+    )
+    first = delayed(_encoded)(name, one, roles)
+    second = delayed(_encoded_like)(delayed(_Encoded.without_rows)(first), other, roles)
     made = [
         delayed(_counts)(first, second, aligned, k),
         delayed(_facts)(first),
@@ -137,12 +142,18 @@ def _partitions_of(what: str, name: Hashable) -> Iterator[None]:
         raise InputError(f"{what}: a partition lacks column {name!r}") from error
 
 
-def _encoded(name: Hashable, parts: Sequence[Any], roles: Roles) -> _Encoded:
-    notes: list[str] = []
+def _read(name: Hashable, pieces: Scan | Sequence[Any], what: str) -> frames.Series:
+    if isinstance(pieces, Scan):
+        return pieces.get_column(name)
     try:
-        series = whole_column(name, parts)
+        return whole_column(name, pieces)
     except InputError as error:
-        raise InputError(f"originals, {error}") from error
+        raise InputError(f"{what}, {error}") from error
+
+
+def _encoded(name: Hashable, pieces: Scan | Sequence[Any], roles: Roles) -> _Encoded:
+    notes: list[str] = []
+    series = _read(name, pieces, "originals")
     return _Encoded(encoded_column(name, series, roles, notes), _shown(series), notes)
 
 
@@ -154,23 +165,23 @@ def _shown(series: frames.Series) -> Any:
     return frames.take(series, np.unique([missing.argmin(), missing.argmax()]))
 
 
-def _encoded_like(first: _Encoded, parts: Sequence[Any], roles: Roles) -> _Encoded:
+def _encoded_like(first: _Encoded, pieces: Scan | Sequence[Any], roles: Roles) -> _Encoded:
     name = first.column.name
-    try:
-        series = whole_column(name, parts)
-    except InputError as error:
-        raise InputError(f"avatars, {error}") from error
-    known = Table(_frame(first.shown, name), (first.column,), roles)
-    found = known.like(_frame(series.to_native(), name).to_native())
+    known = Table(frames.wrap(_frame(first.shown, name)), (first.column,), roles)
+    found = known.like(_frame(_read(name, pieces, "avatars").to_native(), name))
     return _Encoded(found.columns[0], None, list(found.notes))
 
 
 def _frame(native: Any, name: Hashable) -> Any:
+    """A dataframe of one column of Polars or pandas."""
     import pandas as pd
+    import polars as pl
 
+    if isinstance(native, pl.Series):
+        return native.to_frame(str(name))
     frame = pd.Series(native).to_frame("x")
     frame.columns = pd.Index([name], tupleize_cols=False)
-    return frames.wrap(frame)
+    return frame
 
 
 def _facts(first: _Encoded) -> tuple[Column, Outline, list[str]]:
