@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie import blocks
-from sosie.frames import Floats, Ints
+from sosie.frames import Floats, Ints, Mask
 from sosie.parallel import each_part
 from sosie.space import Weighed
 
@@ -32,6 +32,7 @@ __all__ = [
     "along_curve",
     "curve",
     "others_at",
+    "own_first",
     "spread",
 ]
 
@@ -469,15 +470,25 @@ def spread(points: Points, position: Ints, k: int, *, asks: bool) -> tuple[Float
     return np.take_along_axis(points.distances, which, axis=1), start + offset % size
 
 
+def own_first(own: Mask, *parts: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Lists with what is one's own at the front; the order of the others stays.
+
+    Parameters
+    ----------
+    own : (m, q) bool, one of each line.
+    parts : (m, q) arrays.
+
+    >>> own_first(np.array([[False, True, False]]), np.array([[4, 5, 6]]))[0].tolist()
+    [[5, 4, 6]]
+    """
+    if own[:, 0].all():
+        return parts
+    best = np.argsort(~own, axis=1, kind="stable")
+    return tuple(np.take_along_axis(part, best, axis=1) for part in parts)
+
+
 def _self_first(near: Neighbours, own: Ints) -> Neighbours:
-    """Move each point to the front of its own list; the order of the others stays."""
-    if (near.rows[:, 0] == own).all():
-        return near
-    best = np.argsort(near.rows != own[:, None], axis=1, kind="stable")
-    return Neighbours(
-        np.take_along_axis(near.distances, best, axis=1),
-        np.take_along_axis(near.rows, best, axis=1),
-    )
+    return Neighbours(*own_first(near.rows == own[:, None], near.distances, near.rows))
 
 
 def _counted(sizes: Ints) -> Ints:

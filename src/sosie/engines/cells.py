@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sosie.famd import FAMD, CrossProduct, Layout, Outline
 from sosie.frames import Floats, Ints
 from sosie.mixture import Mixture, Prepared, Single, Voted, mixed
-from sosie.neighbours import NeighbourIndex, Neighbours, Points, along_curve, others_at
+from sosie.neighbours import NeighbourIndex, Neighbours, Points, along_curve, others_at, own_first
 from sosie.rows import values_of
 from sosie.space import Weighed
 from sosie.table import Column, Numbers, Roles, Table
@@ -298,16 +298,10 @@ def settled(
             (points.size, best.size),
         ):
             part[rows] = better
-    distances, places = others_at(_self_first(points, index.starts + first), k)
-    return distances.astype(np.float32), places
-
-
-def _self_first(points: Points, own: Ints) -> Points:
-    if not len(points) or (points.start[:, 0] == own).all():
-        return points
-    best = np.argsort(points.start != own[:, None], axis=1, kind="stable")
+    own_point = points.start == (index.starts + first)[:, None]
     parts: tuple[Any, ...] = (points.distances, points.first, points.start, points.size)
-    return Points(*(np.take_along_axis(part, best, axis=1) for part in parts))
+    distances, places = others_at(Points(*own_first(own_point, *parts)), k)
+    return distances.astype(np.float32), places
 
 
 def wanted(places: Ints, walls: Ints, me: int) -> dict[int, Ints]:
