@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.famd import FAMD, CrossProduct, Layout, Outline
-from sosie.frames import Floats, Ints
+from sosie.frames import Floats, Ints, Mask
 from sosie.mixture import Mixture, Prepared, Single, Voted, mixed
 from sosie.neighbours import NeighbourIndex, Neighbours, Points, along_curve, others_at, own_first
 from sosie.rows import values_of
@@ -24,6 +24,7 @@ from sosie.space import Weighed
 from sosie.table import Column, Numbers, Roles, Table
 
 __all__ = [
+    "Answer",
     "Asked",
     "Cell",
     "Group",
@@ -47,7 +48,7 @@ __all__ = [
 BOXES = 256
 """Boxes around the points of a cell, by which others tell whether they are within reach."""
 
-GROUP = 64
+GROUP = 256
 """Points that look together for boxes within reach."""
 
 TIE = 1 + 1e-9
@@ -107,6 +108,20 @@ class Asked(Weighed):
     rows: Ints
     points: Floats
     within: Floats
+
+
+@dataclass(frozen=True)
+class Answer(Weighed):
+    """What a cell found nearer than the asker had.
+
+    Attributes
+    ----------
+    which : (m,) int64, questions that have an answer.
+    points : (m, k) nearest points, see `Points`.
+    """
+
+    which: Ints
+    points: Points
 
 
 @dataclass(frozen=True)
@@ -176,11 +191,18 @@ def leaves(points: Floats, most: int) -> list[Ints]:
         if len(rows) <= most:
             groups.append(rows)
             continue
-        some, middle = points[rows], len(rows) // 2
-        axis = np.argmax(np.ptp(some, axis=0)) if some.shape[1] else 0
-        order = np.argpartition(some[:, axis], middle)
-        halving += [rows[order[middle:]], rows[order[:middle]]]
+        halving += [rows[half] for half in _halves(points[rows])]
     return groups
+
+
+def _halves(points: Floats) -> tuple[Ints, Ints]:
+    """The upper and the lower half along the widest axis."""
+    middle = len(points) // 2
+    widest = (
+        points[:, np.argmax(np.ptp(points, axis=0))] if points.shape[1] else np.zeros(len(points))
+    )
+    order = np.argpartition(widest, middle)
+    return order[middle:], order[:middle]
 
 
 def index_of(cell: Cell) -> NeighbourIndex:
@@ -223,25 +245,31 @@ def reaching(
         least one, and as many boxes are near enough for all.
     """
     farthest = farthest.copy()
-    others = [(i, part) for i, part in enumerate(outlines) if i != me]
-    if not others:
+    others = [(i, part) for i, part in enumerate(outlines) if i != me and len(part)]
+    if not others or not len(points):
         return {}
     boxes = np.concatenate([part for _, part in others])
     owner = np.repeat([i for i, _ in others], [len(part) for _, part in others])
     within: dict[int, list[Ints]] = {}
-    for group in leaves(points, GROUP):
-        some, reach = points[group], farthest[group]
-        if len(boxes) >= rows > 0 and np.isinf(reach).any():
-            enough = np.sort(_span(some.min(axis=0), some.max(axis=0), boxes))[rows - 1]
-            reach = np.minimum(reach, enough)
-            farthest[group] = reach
-        # The group as a whole first: few boxes are near it, and only these meet its points.
-        near = _gap(some.min(axis=0), some.max(axis=0), boxes) <= reach.max() * TIE
-        for other in np.unique(owner[near]):
-            close = boxes[near & (owner == other)]
-            away = _gap(some[:, None], some[:, None], close[None])
-            inside = (away <= (reach * TIE)[:, None]).any(axis=1)
-            within.setdefault(int(other), []).append(group[inside])
+    # Points are halved until few stand together; each half looks at what the whole had near it.
+    halving = [(np.arange(len(points)), np.arange(len(boxes)), np.inf)]
+    while halving:
+        group, near, limit = halving.pop()
+        some = points[group]
+        low, high = some.min(axis=0), some.max(axis=0)
+        if len(near) >= rows > 0 and np.isinf(farthest[group]).any():
+            limit = min(limit, np.sort(_span(low, high, boxes[near]))[rows - 1])
+        reach = np.minimum(farthest[group], limit)
+        near = near[_gap(low, high, boxes[near]) <= reach.max() * TIE]
+        if len(group) > GROUP and len(near):
+            halving += [(group[half], near, limit) for half in _halves(some)]
+            continue
+        farthest[group] = reach
+        inside = _meet(some, reach * TIE, boxes[near])
+        whose = owner[near]
+        for other in np.unique(whose):
+            asking = inside[whose == other].any(axis=0)
+            within.setdefault(int(other), []).append(group[asking])
     asked = {other: np.concatenate(parts) for other, parts in within.items()}
     return {
         other: Asked(asking, points[asking], farthest[asking])
@@ -251,9 +279,19 @@ def reaching(
 
 
 def _gap(low: Floats, high: Floats, boxes: Floats) -> Floats:
-    """Distance from a box (or a point, or many) to each of some boxes."""
-    below, above = boxes[..., 0, :] - high, low - boxes[..., 1, :]
-    return np.asarray(np.sqrt(np.square(np.maximum(np.maximum(below, above), 0.0)).sum(axis=-1)))
+    """Distance from a box to each of some boxes, ``(b,)``."""
+    away = np.maximum(boxes[:, 0] - high, low - boxes[:, 1])
+    return np.asarray(np.sqrt(np.square(np.maximum(away, 0.0)).sum(axis=1)))
+
+
+def _meet(points: Floats, reach: Floats, boxes: Floats) -> Mask:
+    """Which boxes are within reach of which points, ``(boxes, points) bool``."""
+    away = np.zeros((len(boxes), len(points)))
+    for axis, values in enumerate(points.T):
+        low, high = boxes[:, 0, axis, None], boxes[:, 1, axis, None]
+        gap = np.maximum(low - values, values - high)
+        away += np.square(np.maximum(gap, 0.0, out=gap), out=gap)
+    return np.asarray(away <= np.square(reach))
 
 
 def _span(low: Floats, high: Floats, boxes: Floats) -> Floats:
@@ -262,7 +300,7 @@ def _span(low: Floats, high: Floats, boxes: Floats) -> Floats:
     return np.asarray(np.sqrt(np.square(away).sum(axis=-1)))
 
 
-def answers(cell: Cell, first: int, questions: Mapping[int, Asked], k: int) -> dict[int, Points]:
+def answers(cell: Cell, first: int, questions: Mapping[int, Asked], k: int) -> dict[int, Answer]:
     """What a cell answers to others: its nearest points, within what they have found already.
 
     Parameters
@@ -272,7 +310,9 @@ def answers(cell: Cell, first: int, questions: Mapping[int, Asked], k: int) -> d
     index, found = index_of(cell), {}
     for who, asked in questions.items():
         near = index.nearest_points(asked.points, k + 1, asked.within)
-        found[who] = replace(near, start=near.start + first)
+        nearer = np.flatnonzero(near.distances[:, 0] <= asked.within)
+        near = near.take(nearer)
+        found[who] = Answer(nearer, replace(near, start=near.start + first))
     return found
 
 
@@ -281,7 +321,7 @@ def settled(
     own: Neighbours,
     first: int,
     asked: Mapping[int, Asked],
-    answered: Mapping[int, Points],
+    answered: Mapping[int, Answer],
     k: int,
 ) -> tuple[Single, Ints]:
     """Each row's k nearest others in the whole table: distances and places, ``(m, k)``."""
@@ -289,8 +329,9 @@ def settled(
     points = index.as_points(own, k + 1)
     points = replace(points, start=points.start + first)
     for other, question in asked.items():
-        rows = question.rows
-        best = points.take(rows).merge(answered[other])
+        answer = answered[other]
+        rows = question.rows[answer.which]
+        best = points.take(rows).merge(answer.points)
         for part, better in (
             (points.distances, best.distances),
             (points.first, best.first),

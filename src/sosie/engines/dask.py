@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,9 @@ SAMPLED = 100_000
 CELL = 1 << 17
 """Rows of a cell: what is done to one takes some 200 MB."""
 
+SIDE_BY_SIDE = 2
+"""Columns encoded at the same time: each takes memory of one worker."""
+
 TOGETHER = 8
 """Sums that are merged at a time, as a tree."""
 
@@ -88,6 +92,16 @@ def persist(*tasks: Any) -> tuple[Any, ...]:
     import dask
 
     return tuple(dask.persist(*tasks))  # type: ignore[attr-defined,no-untyped-call]
+
+
+def shared(value: Any) -> Any:
+    """A value that many tasks take: it is sent to the cluster once, not with each of them."""
+    (there,) = persist(delayed(_same)(value))
+    return there
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 @contextmanager
@@ -144,12 +158,12 @@ class Fitted:
 
         settings, total = self.settings, int(self.firsts[-1])
         parts = range(r * settings.augment, (r + 1) * settings.augment)
-        shared = delayed(_Shared(self.groups, self.held, self.names, self.roles, settings))
+        common = shared(_Shared(self.groups, self.held, self.names, self.roles, settings))
         make, made = delayed(_avatars), []
         for part, number in enumerate(parts):
             draw = _Draw(seed, order_seed, number, shuffle)
             for mixture, kept in zip(self.mixtures, self.kept, strict=True):
-                made.append(make(shared, mixture, kept, self.root, draw, part))
+                made.append(make(common, mixture, kept, self.root, draw, part))
         meta = _avatars_meta(self)
         frame = dd.from_delayed(made, meta=meta, verify_meta=False)
         last = 2**63 - 1 if shuffle else max(total * settings.augment - 1, 1)
@@ -199,17 +213,19 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
         _in_order([o for group in groups for o in group.outlines], names), roles.weights
     )
     parts = len(sources)
-    build = delayed(_part_table)
-    tables = [build(groups, [some[i] for some in rows], names, roles) for i in range(parts)]
-    sums = [delayed(cells.cross_product)(layout, table) for table in tables]
+    known = shared(groups)
+    build, laid = delayed(_part_table), shared(layout)
+    tables = [build(known, [some[i] for some in rows], names, roles) for i in range(parts)]
+    sums = [delayed(cells.cross_product)(laid, table) for table in tables]
     famd = FAMD.solve(compute(merged(sums))[0], settings.components)
 
     reach = cells.reach_of(famd)
+    space = shared(famd)
     kept = {name: pieces_of(data, name) for name in roles.keep}
     located = persist(
         *(
             delayed(_located)(
-                famd,
+                space,
                 reach,
                 tables[i],
                 [some[i] for some in rows],
@@ -233,7 +249,7 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
     found = [cell for cell, size in zip(found, sizes, strict=True) if size]
     keeping = persist(*(delayed(_kept_of)(cell) for cell in found))
     firsts = np.cumsum([0, *(size for size in sizes if size)])
-    mixtures = _mixtures(found, firsts, groups, settings)
+    mixtures = _mixtures(found, firsts, known, settings)
     root = None
     if settings.method == "smoothed" and any(g.prepared.scored is not None for g in groups):
         noise = [delayed(NoiseSums.of)(mixture) for mixture in mixtures]
@@ -290,6 +306,8 @@ def _read(scan: Scan, part: int, name: str) -> Any:
 
 
 def lengths_of(data: Any, name: Hashable) -> list[int]:
+    if isinstance(data, Scan):
+        return list(data.counts)
     return list(compute(*(delayed(len)(piece) for piece in pieces_of(data, name))))
 
 
@@ -313,12 +331,18 @@ def _columns(
     rows: list[list[Any]] = []
     held: dict[Hashable, Any] = {}
     suspects: list[Hashable] = []
-    for own in dict.fromkeys(asked):
+
+    def begin(own: Sequence[Hashable]) -> tuple[Any, ...]:
         # Files are read by the task itself, which so never holds a column twice.
         pieces = data if isinstance(data, Scan) else [pieces_of(data, name) for name in own]
         whole = delayed(_encoded)(own, pieces, roles, settings)
         cut = [delayed(_cut)(whole, int(a), int(b)) for a, b in pairwise(ends)]
-        facts, *cut = persist(delayed(_facts)(whole), *cut)
+        return persist(delayed(_facts)(whole), *cut)
+
+    begun = map(begin, dict.fromkeys(asked))
+    waiting = deque(islice(begun, SIDE_BY_SIDE))
+    while waiting:
+        facts, *cut = waiting.popleft()
         group, natives, notes, identifiers = compute(facts)[0]
         for note in notes:
             warnings.warn(note, SosieWarning, stacklevel=4)
@@ -326,7 +350,8 @@ def _columns(
         held |= natives
         suspects += identifiers
         rows.append(cut)
-        del whole, facts
+        del facts
+        waiting.extend(islice(begun, 1))
     if suspects:
         raise InputError(
             f"columns {quoted(suspects)} look like an identifier: leave them out (drop), or, if"
@@ -542,6 +567,9 @@ def _sampled(part: Any, step: int) -> Ints:
 
 
 def cell_of_part(part: Any, shape: tuple[int, int], keep: Sequence[Hashable]) -> Cell:
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()  # what moving the rows took
     votes, width = shape
     values = sum(str(name).startswith("v") for name in part.columns)
     return cells.cell_of(
@@ -557,23 +585,30 @@ def cell_of_part(part: Any, shape: tuple[int, int], keep: Sequence[Hashable]) ->
 # ---------------------------------------------------------------- neighbours
 
 
-def _mixtures(
-    found: list[Any], firsts: Ints, groups: Sequence[Group], settings: Settings
-) -> list[Any]:
-    """One of each cell; `found` is emptied, so that the cluster can let the cells go."""
+def _mixtures(found: list[Any], firsts: Ints, groups: Any, settings: Settings) -> list[Any]:
+    """One of each cell; `found` is emptied, so that the cluster can let the cells go.
+
+    Parameters
+    ----------
+    groups : see `Fitted`, on the cluster.
+    """
     k, count = settings.k, len(found)
-    outlines = compute(*(delayed(cells.outline_of)(cell) for cell in found))
-    own = persist(*(delayed(cells.search)(cell, k) for cell in found))
+    # What is searched and what is mixed are read from disk apart.
+    rows = persist(*(delayed(_without_points)(cell) for cell in found))
+    there = persist(*(delayed(_only_points)(cell) for cell in found))
+    found.clear()
+    (outlines,) = persist(delayed(list)([delayed(cells.outline_of)(cell) for cell in there]))
+    own = persist(*(delayed(cells.search)(cell, k) for cell in there))
     asked = persist(
         *(
             delayed(cells.asks)(cell, near, outlines, i, k)
-            for i, (cell, near) in enumerate(zip(found, own, strict=True))
+            for i, (cell, near) in enumerate(zip(there, own, strict=True))
         )
     )
     pairs = compute(*(delayed(sorted)(some) for some in asked))
     answered = [
         delayed(cells.answers)(
-            found[j],
+            there[j],
             int(firsts[j]),
             {i: delayed(_of)(asked[i], j) for i in range(count) if j in pairs[i]},
             k,
@@ -583,7 +618,7 @@ def _mixtures(
     near = persist(
         *(
             delayed(cells.settled)(
-                found[i],
+                there[i],
                 own[i],
                 int(firsts[i]),
                 asked[i],
@@ -593,9 +628,7 @@ def _mixtures(
             for i in range(count)
         )
     )
-    rows = persist(*(delayed(_without_points)(cell) for cell in found))
-    found.clear()
-    del own, asked, answered
+    del there, own, asked, answered
     walls = firsts[:-1]
     wants = persist(*(delayed(_wanted)(near[i], walls, i) for i in range(count)))
     pairs = compute(*(delayed(sorted)(some) for some in wants))
@@ -622,6 +655,10 @@ def _of(several: Mapping[int, Any], one: int) -> Any:
 
 def _without_points(cell: Cell) -> Cell:
     return replace(cell, points=cells.no_rows(cell.points))
+
+
+def _only_points(cell: Cell) -> Cell:
+    return replace(cell, codes=(), values=(), kept={})
 
 
 def _wanted(near: tuple[Any, Ints], walls: Ints, me: int) -> dict[int, Ints]:
