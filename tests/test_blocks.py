@@ -68,6 +68,7 @@ def test_an_index_gives_the_same_either_way(blocked: bool, monkeypatch: pytest.M
     points = np.concatenate([points, points[:400], np.repeat(points[:1], 50, axis=0)])
     queries = RNG.normal(size=(100, 8))
     wanted = NeighbourIndex(points)
+    assert not wanted._in_blocks
     monkeypatch.setattr(blocks, "pay", lambda _: blocked)
     index = NeighbourIndex(points, threads=1)
     assert index._in_blocks is blocked

@@ -363,3 +363,30 @@ def test_a_real_cluster(folders: tuple[Path, Path], tmp_path: Path) -> None:
         assert status_of([*words, *more]) == 0
     assert told_by(there) == told_by(here)
     assert status_of([*words, "--scheduler", "tcp://127.0.0.1:9"]) == 2
+
+
+def test_rows_that_mirror_each_other_are_not_the_same_row() -> None:
+    """Signs turned around everywhere: no whole row is found again, here or there."""
+    numbers = np.arange(60)
+    one = pd.DataFrame({"x": numbers + 5, "y": 262_144 + 2 * numbers})
+    other = pd.DataFrame({"x": -one["x"], "y": -(one["y"] + 1)})
+    found = [
+        audit(*tables, aligned=True, metrics=["row_direct_match_protection"])
+        for tables in (
+            (one, other),
+            tuple(dd.from_pandas(frame, npartitions=1) for frame in (one, other)),
+        )
+    ]
+    assert [some.privacy.row_direct_match_protection.value for some in found] == [100.0, 100.0]
+
+
+def test_an_enum_of_more_levels_than_are_shown_is_no_news(tmp_path: Path) -> None:
+    from sosie.engines.audit import spread
+    from sosie.scan import Scan
+
+    levels = pl.Enum(["a", "b", "c"])
+    frame = pl.DataFrame({"e": pl.Series(["a", "b", "c"] * 20, dtype=levels), "x": range(60)})
+    for name, rows in (("one", frame), ("other", frame[::-1])):
+        rows.write_parquet(tmp_path / f"{name}.parquet")
+    scans = [Scan.of(tmp_path / f"{name}.parquet") for name in ("one", "other")]
+    assert not [note for note in spread(*scans).notes if "'e'" in note]

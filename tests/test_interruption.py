@@ -229,7 +229,7 @@ def stop_and_go_on(job: Job, folder: Path, turn: int) -> int | None:
     with suppress(ProcessLookupError):
         os.kill(process.pid, SIGNALS[turn % len(SIGNALS)])
     code = ended(process)
-    assert code in (0, 130, -signal.SIGKILL)
+    assert code in (0, 130, -signal.SIGKILL), (folder / "said.txt").read_text()
     if code == 0:  # it had ended already
         assert result_of(folder) == job.result
     else:

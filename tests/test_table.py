@@ -574,3 +574,16 @@ def test_rows_are_matched_by_position_whatever_the_index(
                 one.values if isinstance(one, Numbers) else one.codes,
                 other.values if isinstance(other, Numbers) else other.codes,
             )
+
+
+def test_decimals_do_not_depend_on_the_order_of_the_rows() -> None:
+    """63696531.77 has two decimals and, rounded to twelve, is another number."""
+    large, small = np.full(20_000, 63696531.77), np.full(20_000, 0.123456789012)
+    large[::2] += np.arange(10_000)
+    small[::2] += np.arange(10_000)
+    grids = []
+    for values in (np.concatenate([large, small]), np.concatenate([small, large])):
+        grids.append(Table.of(pl.DataFrame({"x": values})).number("x").grid.decimals)
+        fewest = [d for d in range(13) if np.array_equal(np.round(values, d), values)]
+        assert grids[-1] == (fewest[0] if fewest else None)
+    assert grids[0] == grids[1]

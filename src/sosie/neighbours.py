@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sosie import blocks
 from sosie.frames import Floats, Ints, Mask
-from sosie.parallel import each_part
+from sosie.parallel import each_part, one_blas_thread
 from sosie.space import Weighed
 
 if TYPE_CHECKING:
@@ -245,7 +245,8 @@ class NeighbourIndex:
 
         if not self._in_blocks:
             self._tree  # noqa: B018 (built once, before threads ask it)
-        each_part(ask, len(self._distinct), CHUNK, self.threads)
+        with one_blas_thread():
+            each_part(ask, len(self._distinct), CHUNK, self.threads)
 
     def nearest(self, queries: Floats, k: int) -> Neighbours:
         """The k nearest rows of each query point, ``(m, k)``."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from threading import Lock
+from typing import Any, cast
 
 __all__ = ["each_part", "one_blas_thread"]
 
@@ -46,12 +47,34 @@ def each_part(
                 done()
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
     """Matrix products on one thread: on small ones, several wait for each other.
 
-    Where other programs keep a core busy, that wait makes a product fifty times slower.
+    Where other programs keep a core busy, that wait makes a product fifty times slower. The
+    limit is the whole process's: it holds until the last thread that asked for it is done.
     """
-    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+    with _LIMIT.lock:
+        if not _LIMIT.asked:
+            _LIMIT.limiter = _controller().limit(limits=1, user_api="blas")
+        _LIMIT.asked += 1
+    try:
+        yield
+    finally:
+        with _LIMIT.lock:
+            _LIMIT.asked -= 1
+            if not _LIMIT.asked:
+                _LIMIT.limiter.restore_original_limits()
+
+
+class _Limit:
+    """How many threads have asked for it, and what gives the old limit back."""
+
+    def __init__(self) -> None:
+        self.lock, self.asked, self.limiter = Lock(), 0, cast(Any, None)
+
+
+_LIMIT = _Limit()
 
 
 @cache

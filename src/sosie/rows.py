@@ -14,7 +14,10 @@ from sosie.table import Column, Numbers, Table
 __all__ = ["distinct", "equal", "hashes", "looked_up", "rows_found", "values_of"]
 
 FIRST, SECOND = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
-"""Where a hash starts; two of them are independent."""
+"""Where a hash starts. Every bit of a value changes half of the bits, which ones depends on it."""
+
+MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+"""Shifts and factors of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
 
 
 def values_of(column: Column) -> NDArray[Any]:
@@ -98,6 +101,8 @@ def hashes(table: Table, start: int = FIRST) -> NDArray[np.uint64]:
         else:
             bits = values.astype(np.uint64)
         mixed ^= bits
-        mixed *= np.uint64(0xBF58476D1CE4E5B9)
-        mixed ^= mixed >> np.uint64(29)
+        for shift, factor in MIXING:
+            mixed ^= mixed >> np.uint64(shift)
+            mixed *= np.uint64(factor)
+        mixed ^= mixed >> np.uint64(31)
     return mixed

@@ -619,14 +619,17 @@ def _decimals(values: Floats) -> int | None:
     """The fewest decimals that write every value exactly; None where twelve are too few."""
     if _farthest(values) > 1e290:  # rounding would overflow
         return None
-    fewest = 0
-    for start in range(0, len(values), MANY_ROWS):
-        part = values[start : start + MANY_ROWS]
-        parted = part[np.mod(part, 1) != 0]
-        while not np.array_equal(np.round(parted, fewest), parted):
-            fewest += 1
-            if fewest > MOST_DECIMALS:
-                return None
+    fewest, settled = 0, False
+    while not settled:  # more decimals may not write what fewer do: 63696531.77 with twelve
+        settled = True
+        for start in range(0, len(values), MANY_ROWS):
+            part = values[start : start + MANY_ROWS]
+            parted = part[np.mod(part, 1) != 0]
+            while not np.array_equal(np.round(parted, fewest), parted):
+                fewest += 1
+                settled = settled and start == 0
+                if fewest > MOST_DECIMALS:
+                    return None
     return fewest
 
 

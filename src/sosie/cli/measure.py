@@ -110,7 +110,13 @@ def audit(
     }
     with terminal.steps() as step:
         if scheduler is not None:
-            _check_alone(holdout=holdout, html=html, what_if_kept=what_if_kept or None)
+            _check_alone(
+                holdout=holdout,
+                html=html,
+                what_if_kept=what_if_kept or None,
+                sep=sep,
+                memory=memory,
+            )
             found = audit_spread(originals, avatars, scheduler=scheduler, progress=step, **options)
         else:
             found = audit_files(

@@ -23,7 +23,7 @@ from sosie.space import Weighed
 from sosie.table import Column, Grid, Levels, Numbers, Roles, Table, encoded_column
 from sosie.utility.distributions import column_distance
 
-__all__ = ["Alike", "both_tables", "encoded_alike", "names_of", "rows_of", "table_of_part"]
+__all__ = ["Alike", "both_tables", "encoded_alike", "names_of", "row_counts_of", "table_of_part"]
 
 
 def both_tables(originals: Any, avatars: Any) -> list[tuple[Any, str]]:
@@ -56,7 +56,7 @@ def names_of(originals: Any, avatars: Any, roles: Roles) -> list[Hashable]:
     return names
 
 
-def rows_of(table: Any, what: str) -> list[int]:
+def row_counts_of(table: Any, what: str) -> list[int]:
     """How many rows each partition of a table has."""
     columns = list(table.columns)
     if not columns:
@@ -162,7 +162,8 @@ def _shown(series: frames.Series) -> Any:
     if series.dtype == nw.Object:
         return frames.like(series).to_native()
     missing = frames.is_missing(series)
-    return frames.take(series, np.unique([missing.argmin(), missing.argmax()]))
+    rows = np.unique([missing.argmin(), missing.argmax()])
+    return series[rows.tolist()].to_native()  # its categories too, in use or not
 
 
 def _encoded_like(first: _Encoded, pieces: Scan | Sequence[Any], roles: Roles) -> _Encoded:

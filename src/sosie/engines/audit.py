@@ -19,7 +19,7 @@ import numpy as np
 
 from sosie.comparison import NEAREST, Crowd, Found, check_aligned, own_distances
 from sosie.engines import between, cells
-from sosie.engines.alike import both_tables, encoded_alike, names_of, rows_of, table_of_part
+from sosie.engines.alike import both_tables, encoded_alike, names_of, row_counts_of, table_of_part
 from sosie.engines.cells import Cell
 from sosie.engines.dask import (
     CELL,
@@ -32,6 +32,7 @@ from sosie.engines.dask import (
     merged,
     moved,
     persist,
+    shared,
     walls_between,
 )
 from sosie.errors import InputError
@@ -280,7 +281,7 @@ def spread(
     """
     roles = replace(roles or Roles(), keep=(), linked=())
     names = names_of(originals, avatars, roles)
-    lengths = [rows_of(table, what) for table, what in both_tables(originals, avatars)]
+    lengths = [row_counts_of(table, what) for table, what in both_tables(originals, avatars)]
     rows, made = (sum(some) for some in lengths)
     if not rows:
         raise InputError("the table has no rows")
@@ -302,9 +303,9 @@ def spread(
             delayed(table_of_part)(own, [some[which][i] for some in held], roles)
             for i in range(len(cut))
         ]
-        for which, (own, cut) in enumerate(zip((before, after), ends, strict=True))
+        for which, (own, cut) in enumerate(zip((shared(before), shared(after)), ends, strict=True))
     ]
-    layout = Layout.from_outlines([column.outline for column in columns], roles.weights)
+    layout = shared(Layout.from_outlines([column.outline for column in columns], roles.weights))
     famd, no_space = None, None
     try:
         sums = [delayed(cells.cross_product)(layout, table) for table in tables[0]]
@@ -340,13 +341,14 @@ def _placed(
     aligned: bool,
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """Parts of originals and of avatars, with their places."""
-    points = [[delayed(_points)(famd, table) for table in some] for some in tables]
+    space = shared(famd)
+    points = [[delayed(_points)(space, table) for table in some] for some in tables]
     people, count = [], len(tables[0])
     for i, (start, _) in enumerate(ends[0]):
         own = points[1][i::count] if aligned and famd is not None else []
-        people.append(delayed(_located)(famd, tables[0][i], points[0][i], own, start))
+        people.append(delayed(_located)(space, tables[0][i], points[0][i], own, start))
     made = [
-        delayed(_located)(famd, table, there, [], start)
+        delayed(_located)(space, table, there, [], start)
         for table, there, (start, _) in zip(tables[1], points[1], ends[1], strict=True)
     ]
     located = persist(*people, *made)

@@ -115,7 +115,7 @@ def _losses_told() -> Iterator[None]:
         raise InputError(
             "workers of the cluster were lost, one after the other, at the same piece of work: most"
             " often they have too little memory (a column is encoded whole by one of them, which"
-            " takes some 45 bytes for each row of the table, and 0.3 GB); give each one more, or"
+            " takes some 40 bytes for each row of the table, and 0.3 GB); give each one more, or"
             " see their logs"
         ) from error
 
