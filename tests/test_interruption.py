@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sosie.errors import InputError
 from sosie.io import write
 from sosie.run import OURS, PRIVATE
 
@@ -323,3 +324,25 @@ def test_case_30_a_disk_that_fills_up_in_the_middle(data: Path, tmp_path: Path) 
         assert (out / "run.json").read_text() == "of an earlier run"
     finally:
         subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_signal_that_compiled_code_turns_into_another_error_is_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Polars swallowed it and complained of a type: not a fault of ours, nor of the table."""
+    from sosie import cli, io
+
+    table = tmp_path / "people.csv"
+    table.write_text("a,b\n1,2\n")
+    for error in (TypeError("not a Polars data type"), InputError("not a table")):
+
+        def read(*_: object, error: Exception = error) -> None:
+            with suppress(KeyboardInterrupt):
+                cli._interrupt(signal.SIGINT, None)
+            raise error
+
+        monkeypatch.setattr(io, "parse", read)
+        assert cli.status_of(["avatarize", str(table), "-o", str(tmp_path / "out.csv")]) == 130
+        assert "interrupted" in capsys.readouterr().err
+    monkeypatch.undo()
+    assert cli.status_of(["avatarize", str(table), "-o", str(tmp_path / "out.csv")]) == 2

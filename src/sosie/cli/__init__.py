@@ -94,7 +94,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(status)
 
 
-def _interrupt(*_: object) -> NoReturn:
+_SEEN: list[int] = []
+"""Signals that came: one that meets compiled code may come out of it as any error at all."""
+
+
+def _interrupt(number: int, _: object) -> NoReturn:
+    _SEEN.append(number)
     raise KeyboardInterrupt
 
 
@@ -102,6 +107,7 @@ def status_of(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and give back its exit status; what went wrong is one line of text."""
     # click's own `main` would end a closed pipe with status 1.
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _SEEN.clear()
     try:
         with cli.make_context("sosie", words) as context:
             cli.invoke(context)
@@ -111,7 +117,7 @@ def status_of(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         return _refused(error.format_message(), getattr(error, "ctx", None))
     except InputError as error:
-        return _refused(str(error))
+        return _stopped() if _was_interrupted(error) else _refused(str(error))
     except MemoryError:
         return _refused("there is not enough memory for this table; try fewer rows or columns")
     except KeyboardInterrupt:
@@ -137,6 +143,8 @@ def _fault(error: Exception) -> int:
 
 def _was_interrupted(error: BaseException | None) -> bool:
     """Whether an interruption is behind it: one that meets an import comes out as another error."""
+    if _SEEN:
+        return True
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
