@@ -10,6 +10,7 @@ would read most points all the same, in many components, blocks of them are look
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -131,6 +132,7 @@ class NeighbourIndex:
     order : (n,) int64, rows so that neighbours in space are neighbours in memory, equal points
         together in row order.
     placed : (n, d) float64, the points in that order.
+    point : (n,) int64, which distinct point is at each place.
 
     Examples
     --------
@@ -168,7 +170,7 @@ class NeighbourIndex:
         self._starts = np.flatnonzero(new)
         self._size = np.diff(self._starts, append=len(placed))
         self._first = self.order[self._starts]
-        self._point = np.cumsum(new) - 1  # of each place
+        self.point = np.cumsum(new) - 1  # of each place
         self._distinct = self.placed if self._plain else self.placed[new]
 
     @cached_property
@@ -196,7 +198,7 @@ class NeighbourIndex:
     def groups(self) -> Ints:
         """(n,) int64: which distinct point each row is at."""
         groups = np.empty(len(self), dtype=np.int64)
-        groups[self.order] = self._point
+        groups[self.order] = self.point
         return groups
 
     def others(self, k: int) -> Neighbours:
@@ -245,7 +247,7 @@ class NeighbourIndex:
 
         if not self._in_blocks:
             self._tree  # noqa: B018 (built once, before threads ask it)
-        with one_blas_thread():
+        with one_blas_thread() if self._in_blocks else nullcontext():
             each_part(ask, len(self._distinct), CHUNK, self.threads)
 
     def nearest(self, queries: Floats, k: int) -> Neighbours:

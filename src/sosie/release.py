@@ -16,7 +16,7 @@ from sosie.mixture import Mixture
 from sosie.parallel import each_part
 from sosie.randomness import BLOCK
 from sosie.space import MEMORY, Space
-from sosie.table import Column, Levels, Numbers, Table
+from sosie.table import Column, Levels, Numbers, Table, kept_in
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,17 +68,8 @@ class Release:
 
     def encoded(self, space: Space = MEMORY) -> Table:
         """All encoded columns, which live in `space`."""
-        columns = tuple(self._kept(name, space) for name in self.table.names)
+        columns = tuple(kept_in(space, self.column(name)) for name in self.table.names)
         return replace(self.table, columns=columns)
-
-    def _kept(self, name: Hashable, space: Space) -> Column:
-        column = self.column(name)
-        if isinstance(column, Numbers):
-            column = replace(column, values=space.keep(column.values))
-        else:
-            column = replace(column, codes=space.keep(column.codes))
-        space.forget()
-        return column
 
     def frame(self, threads: int = 1, *, last: bool = False) -> Any:
         """A dataframe of the kind of the originals.

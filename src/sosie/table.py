@@ -26,7 +26,7 @@ from sosie.frames import Codes, Floats, Frame, Holds, Ints, Mask, Series
 from sosie.parallel import each_part
 from sosie.space import MEMORY, Space, Weighed
 
-__all__ = ["Column", "Grid", "Kind", "Levels", "Numbers", "Roles", "Table"]
+__all__ = ["Column", "Grid", "Kind", "Levels", "Numbers", "Roles", "Table", "kept_in"]
 
 Name = Hashable
 Kind = Literal["number", "integer", "date", "category", "boolean"]
@@ -256,7 +256,7 @@ class Table(Weighed):
         def encode(part: slice) -> None:
             for i in range(part.start, part.stop):
                 series = frames.column(source, names[i])
-                found[i] = _kept(encoded_column(names[i], series, roles, said[i]), space)
+                found[i] = kept_in(space, encoded_column(names[i], series, roles, said[i]))
 
         alone = space is not MEMORY or len(source) < MANY_ROWS
         each_part(encode, len(names), 1, 1 if alone else threads)
@@ -296,7 +296,9 @@ class Table(Weighed):
             )
         notes: list[str] = []
         columns = tuple(
-            _kept(_encode_like(column, frames.column(source, column.name), self, notes), self.space)
+            kept_in(
+                self.space, _encode_like(column, frames.column(source, column.name), self, notes)
+            )
             for column in self.columns
         )
         return replace(self, frame=source, columns=columns, notes=tuple(notes))
@@ -370,7 +372,8 @@ def check_linked(column: Column) -> None:
         )
 
 
-def _kept(column: Column, space: Space) -> Column:
+def kept_in(space: Space, column: Column) -> Column:
+    """The same column, its rows in a space."""
     made: Column
     if isinstance(column, Levels):
         made = replace(column, codes=space.keep(column.codes))

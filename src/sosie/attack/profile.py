@@ -14,6 +14,7 @@ from sosie.attack.moments import MOST_COMPONENTS, rows_of, transformed
 from sosie.attack.results import AttackResult, Rate
 from sosie.attack.scenarios import Cast, Setup
 from sosie.attack.sources import Source
+from sosie.comparison import own_distances
 from sosie.errors import InputError
 from sosie.famd import FAMD, Layout
 from sosie.neighbours import NeighbourIndex
@@ -55,7 +56,7 @@ def hidden_rate_complement(originals: Table, avatars: Table, components: int) ->
         # In the order of the index: a person is near their own avatar, so the next one is near.
         places = slice(start, start + TOGETHER)
         own = people[index.order[places]]
-        away = np.sqrt(np.square(own - index.placed[places]).sum(axis=1))
+        away = own_distances(own, index.placed[places])
         nearest = index.nearest(own, 1).distances[:, 0]
         hit = np.flatnonzero(away <= nearest * (1 + 1e-12))
         ties = index.count_within(own[hit], away[hit] * (1 + 1e-12))

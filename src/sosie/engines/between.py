@@ -137,8 +137,7 @@ def crowd_of(asking: Cell, found: Floats, avatars: int, full: Asking, tied: Ints
     index = index_of(asking)
     many, _ = ties(found, avatars)
     many[full.rows] = np.maximum(tied, found.shape[1])
-    which = np.repeat(np.arange(len(index.distinct)), np.diff(index.starts, append=len(asking)))
-    return beside(np.array(asking.values), found[which], many[which])
+    return beside(np.array(asking.values), found[index.point], many[index.point])
 
 
 def asks_closer(asking: Cell, around: Crowd, rows: Ints, outlines: Sequence[Floats]) -> Asking:
@@ -155,10 +154,8 @@ def asks_closer(asking: Cell, around: Crowd, rows: Ints, outlines: Sequence[Floa
 
 def closest(asking: Cell, found: Floats) -> Floats:
     """Distances from each avatar of a cell to its two nearest originals, ``(m, 2)``."""
-    index = index_of(asking)
-    which = np.repeat(np.arange(len(index.distinct)), np.diff(index.starts, append=len(asking)))
     both = np.full((len(asking), 2), np.inf)  # a single original has no second
-    both[:, : found.shape[1]] = found[which]
+    both[:, : found.shape[1]] = found[index_of(asking).point]
     return both
 
 

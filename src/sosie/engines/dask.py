@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
+from operator import getitem
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -610,7 +611,7 @@ def _mixtures(found: list[Any], firsts: Ints, groups: Any, settings: Settings) -
         delayed(cells.answers)(
             there[j],
             int(firsts[j]),
-            {i: delayed(_of)(asked[i], j) for i in range(count) if j in pairs[i]},
+            {i: delayed(getitem)(asked[i], j) for i in range(count) if j in pairs[i]},
             k,
         )
         for j in range(count)
@@ -622,7 +623,7 @@ def _mixtures(found: list[Any], firsts: Ints, groups: Any, settings: Settings) -
                 own[i],
                 int(firsts[i]),
                 asked[i],
-                {j: delayed(_of)(answered[j], i) for j in pairs[i]},
+                {j: delayed(getitem)(answered[j], i) for j in pairs[i]},
                 k,
             )
             for i in range(count)
@@ -647,10 +648,6 @@ def _mixtures(found: list[Any], firsts: Ints, groups: Any, settings: Settings) -
             )
         )
     return list(persist(*made))
-
-
-def _of(several: Mapping[int, Any], one: int) -> Any:
-    return several[one]
 
 
 def _without_points(cell: Cell) -> Cell:
