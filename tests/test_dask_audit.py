@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import cluster_sizes
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -252,23 +253,10 @@ def test_names_that_are_no_text() -> None:
 
 
 def test_dask_knows_the_size_of_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dask.sizeof import sizeof
-
     from sosie.engines import alike
     from sosie.engines import audit as engine
 
-    sizes: dict[str, int] = {}
-
-    def noted(*tasks: Any) -> Any:
-        done = persist(*tasks)
-        for task, part in zip(tasks, compute(*done), strict=True):
-            name = str(task.key).rsplit("-", 5)[0]
-            sizes[name] = sizes.get(name, 0) + sizeof(part)
-        return done
-
-    persist, compute = engine.persist, engine.compute
-    for module in (engine, alike):
-        monkeypatch.setattr(module, "persist", noted)
+    sizes = cluster_sizes.noted(monkeypatch, engine, alike)
     rows = 5_000
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({f"x{i}": rng.normal(size=rows) for i in range(3)})

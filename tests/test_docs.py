@@ -149,7 +149,7 @@ def test_the_blocks_of_a_page_run(
             continue  # goes into a module: see the test of the worked examples
         if block.language == "python":
             if block.runs:
-                exec(compile(block.text, block.place, "exec"), desk)  # noqa: S102
+                exec(compile(block.text, block.place, "exec"), desk)  # noqa: S102 (the pages' own)
         elif block.language == "toml":
             Path("context.toml").write_text(block.text, encoding="utf-8")
             sosie.Context.of(file=Path("context.toml"))
@@ -211,10 +211,10 @@ def test_the_worked_metric_works(monkeypatch: pytest.MonkeyPatch) -> None:
     (code,), (test,) = _of_file("src/sosie/utility"), _of_file("tests/test_missingness")
     module = ModuleType("sosie.utility.missingness")
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    exec(compile(code.text, code.place, "exec"), vars(module))  # noqa: S102
+    exec(compile(code.text, code.place, "exec"), vars(module))  # noqa: S102 (the pages' own)
     assert doctest.testmod(module).failed == 0
     known: dict[str, Any] = {}
-    exec(compile(test.text, test.place, "exec"), known)  # noqa: S102
+    exec(compile(test.text, test.place, "exec"), known)  # noqa: S102 (the pages' own)
     tests = [known[name] for name in known if name.startswith("test_")]
     assert len(tests) == 2
     for run in tests:
@@ -226,7 +226,7 @@ def test_the_worked_estimator_works() -> None:
     rng = np.random.default_rng(0)
     known = {**vars(estimators), "TARGETS": 4, "PEOPLE": 6}
     for block in (code, test):
-        exec(compile(block.text, block.place, "exec"), known)  # noqa: S102
+        exec(compile(block.text, block.place, "exec"), known)  # noqa: S102 (the pages' own)
     means, points = rng.normal(size=(6, 3)), rng.normal(size=(4, 3))
     known["test_city_block_is_distance"](SimpleNamespace(means=means), points)
 

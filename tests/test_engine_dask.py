@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import cluster_sizes
 import numpy as np
 import pandas as pd
 import pytest
@@ -161,21 +162,9 @@ def test_notes_are_warnings_here_too() -> None:
 
 def test_dask_knows_the_size_of_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it takes for small is never moved to disk, and the worker dies of it."""
-    from dask.sizeof import sizeof
-
     from sosie.engines import dask as engine
 
-    sizes: dict[str, int] = {}
-
-    def noted(*tasks: Any) -> Any:
-        done = persist(*tasks)
-        for task, part in zip(tasks, compute(*done), strict=True):
-            name = str(task.key).rsplit("-", 5)[0]
-            sizes[name] = sizes.get(name, 0) + sizeof(part)
-        return done
-
-    persist, compute = engine.persist, engine.compute
-    monkeypatch.setattr(engine, "persist", noted)
+    sizes = cluster_sizes.noted(monkeypatch, engine)
     rows = 40_000
     frame = pd.DataFrame({f"x{i}": np.random.default_rng(i).normal(size=rows) for i in range(6)})
     Avatarizer(k=5, seed=1).fit(cut(frame, 1))

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from sosie import results
+from sosie import results, words
 from sosie.results import Audit, Definition, Metric, Metrics
 
 RATE = Definition("hidden_rate", "%", "higher", "singling_out", 90.0)
@@ -98,5 +98,4 @@ def test_records_become_a_dataframe() -> None:
     ],
 )
 def test_reasons_are_those_that_the_catalogue_translates(name: str, reason: str) -> None:
-    words = pytest.importorskip("sosie.words")
     assert words.load("en")(f"reasons.{name}") == reason

@@ -606,9 +606,9 @@ def _localized_polars(wall: Any, zone: str) -> Any:
     """Wall clock times in a zone: the earlier of two, and an hour on where the clock skips."""
     import polars as pl
 
-    local: Callable[[Any], Any] = lambda times: times.dt.replace_time_zone(  # noqa: E731
-        zone, ambiguous="earliest", non_existent="null"
-    )
+    def local(times: Any) -> Any:
+        return times.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+
     utc = wall.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
     candidates = pl.DataFrame({"at": local(wall), "on": local(wall.dt.offset_by("1h")), "utc": utc})
     return candidates.select(pl.coalesce("at", "on", "utc").alias("")).to_series()
