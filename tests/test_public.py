@@ -45,11 +45,11 @@ def test_each_room_can_be_entered_first(module: str) -> None:
 def test_attack_can_be_called_whatever_was_imported_before() -> None:
     import polars as pl
 
-    import sosie.attack.laboratory
+    import sosie.attacks.laboratory
 
     people = pl.DataFrame({"a": [i % 41 for i in range(80)], "b": [i % 7 for i in range(80)]})
     found = sosie.attack(
         people, sosie.Avatarizer(seed=1), scenario="v1", estimator="published", releases=5
     )
     assert found.to_dict()["schema"] == "sosie/attack/1"
-    assert sosie.attack.laboratory.attack is sosie.attack.attack
+    assert sosie.attacks.laboratory.attack is sosie.attacks.attack
