@@ -10,11 +10,11 @@ from sosie.audits.context import Context
 from sosie.audits.privacy import inference, linkability, membership, singling_out
 from sosie.audits.results import Audit, Definition, Metric, Metrics
 from sosie.audits.utility import associations, distributions, prediction, projection
-from sosie.cluster.dask import is_dask
+from sosie.data.remote import engine_of
 from sosie.data.table import Roles
 from sosie.errors import InputError
 
-__all__ = ["DEFINITIONS", "audit", "measured", "spread"]
+__all__ = ["DEFINITIONS", "audit", "measured"]
 
 _MODULES = (
     singling_out,
@@ -112,14 +112,15 @@ def audit(
     )
     options: dict[str, Any] = {"aligned": aligned, "roles": roles, "components": components}
     comparison: Comparison
-    if is_dask(originals) or is_dask(avatars):
-        if not (is_dask(originals) and is_dask(avatars)):
-            raise InputError("one table is a Dask dataframe and the other is not: make both one")
-        if holdout is not None:
-            raise InputError("people set aside are not compared on a cluster: leave holdout out")
-        comparison = spread(originals, avatars, **options, k=rare_below(k))
-    else:
+    engine = engine_of(originals)
+    if engine is not engine_of(avatars):
+        raise InputError("one table is a Dask dataframe and the other is not: make both one")
+    if engine is None:
         comparison = Comparison.of(originals, avatars, **options, holdout=holdout, threads=threads)
+    elif holdout is not None:
+        raise InputError("people set aside are not compared on a cluster: leave holdout out")
+    else:
+        comparison = engine.compared(originals, avatars, **options, k=rare_below(k))
     return measured(
         comparison,
         k=k,
@@ -177,13 +178,6 @@ def measured(
         context=judge.to_dict() | {"targets": {**judge.targets, **(targets or {})}},
         notes=comparison.notes,
     )
-
-
-def spread(originals: object, avatars: object, **options: Any) -> Comparison:
-    """A comparison whose rows stay on a Dask cluster: see `sosie.cluster.audit`."""
-    from sosie.cluster import audit as cluster
-
-    return cluster.spread(originals, avatars, **options)
 
 
 def rare_below(k: int) -> int:

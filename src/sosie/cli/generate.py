@@ -178,7 +178,7 @@ def avatarize(
     from sosie.jobs.run import avatarize_file
 
     if scheduler is not None:
-        from sosie.cluster.dask import avatarize_folder
+        from sosie.cluster import avatarize_folder
 
         options: dict[str, Any] = {"scheduler": scheduler, "aligned": aligned}
         with terminal.steps() as step:

@@ -44,7 +44,7 @@ from sosie.data.rows import SECOND, hashes
 from sosie.data.table import Roles, Table
 from sosie.errors import InputError
 from sosie.latent.famd import FAMD, Layout
-from sosie.latent.neighbours import curve
+from sosie.latent.neighbours import curve, reach_of
 
 __all__ = ["Spread", "spread"]
 
@@ -380,7 +380,7 @@ def _located(
 
     told = [hashes(table), hashes(table, SECOND)]
     # Without a space, any place will do at which equal rows meet.
-    place = told[0] >> np.uint64(1) if famd is None else curve(points, cells.reach_of(famd))
+    place = told[0] >> np.uint64(1) if famd is None else curve(points, reach_of(famd.eigenvalues))
     columns: dict[str, Any] = {
         PLACE: place.astype(np.int64),
         ROW: np.arange(start, start + len(table)),

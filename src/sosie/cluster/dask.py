@@ -8,6 +8,7 @@ levels and walls, never rows.
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -44,12 +45,12 @@ from sosie.generate.draw import gather, gathered_into
 from sosie.generate.mixture import Mixture, NoiseSums, Prepared, noise_root, prepared
 from sosie.generate.release import Release, written
 from sosie.latent.famd import FAMD, CrossProduct, Layout
-from sosie.latent.neighbours import curve
+from sosie.latent.neighbours import curve, reach_of
 
 if TYPE_CHECKING:
     from sosie.generate.avatarizer import Avatarizer, Settings
 
-__all__ = ["LOCAL", "Fitted", "avatarize_folder", "fit", "is_dask"]
+__all__ = ["LOCAL", "Fitted", "avatarize_folder", "fit"]
 
 LOCAL = "local"
 
@@ -66,11 +67,6 @@ TOGETHER = 8
 """Sums that are merged at a time, as a tree."""
 
 PLACE, KEY, ROW = "__place__", "__key__", "__row__"
-
-
-def is_dask(data: object) -> bool:
-    """Whether it is a Dask dataframe, without importing Dask."""
-    return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
 
 
 def delayed(function: Any) -> Any:
@@ -220,7 +216,7 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
     sums = [delayed(cells.cross_product)(laid, table) for table in tables]
     famd = FAMD.solve(compute(merged(sums))[0], settings.components)
 
-    reach = cells.reach_of(famd)
+    reach = reach_of(famd.eigenvalues)
     space = shared(famd)
     kept = {name: pieces_of(data, name) for name in roles.keep}
     located = persist(
@@ -849,7 +845,7 @@ def avatarize_folder(
     progress("read")
     with connected(scheduler):
         progress("fit")
-        avatarizer.fit_spread(scan)
+        avatarizer.fit(scan, engine=sys.modules["sosie.cluster"])
         progress("draw")
         with ExitStack() as stages:
             staged = {

@@ -20,7 +20,7 @@ from sosie.compute.storage import Weighed
 from sosie.data.rows import values_of
 from sosie.data.table import Column, Numbers, Roles, Table
 from sosie.generate.mixture import Mixture, Prepared, Single, Voted, mixed
-from sosie.latent.famd import FAMD, CrossProduct, Layout, Outline
+from sosie.latent.famd import CrossProduct, Layout, Outline
 from sosie.latent.neighbours import (
     NeighbourIndex,
     Neighbours,
@@ -432,10 +432,3 @@ def with_rows(column: Column, rows: NDArray[Any]) -> Column:
     if isinstance(column, Numbers):
         return replace(column, values=rows)
     return replace(column, codes=rows)
-
-
-def reach_of(famd: FAMD) -> float:
-    """Half-width of the box of the curve, see `sosie.generate.avatarizer`."""
-    from sosie.generate.avatarizer import REACH
-
-    return REACH * float(np.sqrt(famd.eigenvalues[0]))

@@ -15,25 +15,22 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from sosie.cluster import dask as cluster
 from sosie.compute.arrays import Ints
 from sosie.compute.randomness import BLOCK, Purpose, fresh_seed, keys
 from sosie.compute.storage import MEMORY, Space
+from sosie.data.remote import engine_of
 from sosie.data.table import Roles, Table
 from sosie.errors import InputError, SosieError, SosieWarning, quoted
 from sosie.generate.draw import Gathered, gather, gathered_into
 from sosie.generate.mixture import Mixture, mixture_of
 from sosie.generate.release import Release
 from sosie.latent.famd import FAMD
-from sosie.latent.neighbours import NeighbourIndex, Neighbours, along_curve, curve
+from sosie.latent.neighbours import NeighbourIndex, Neighbours, along_curve, curve, reach_of
 
 __all__ = ["Avatarizer", "Decode", "Method", "Settings"]
 
 Method = Literal["smoothed", "barycentre"]
 Decode = Literal["draw", "vote"]
-
-REACH = 8.0
-"""Standard deviations of the first component that the curve through space covers."""
 
 _NONE = np.empty(0, dtype=np.int64)
 
@@ -164,7 +161,7 @@ class Avatarizer:
         self.threads = (os.cpu_count() or 1) if threads < 1 else threads
         self.chunk = chunk
         self._fitted: _Fitted | None = None
-        self._spread: cluster.Fitted | None = None
+        self._spread: Any = None
 
     @property
     def secret_seed(self) -> int:
@@ -193,21 +190,25 @@ class Avatarizer:
         """The k nearest other people of each person, in row order."""
         return self.fitted.near
 
-    def fit(self, data: object) -> Self:
+    def fit(self, data: object, *, engine: Any = None) -> Self:
         """Find each person's neighbours; the input is not changed.
 
         Parameters
         ----------
         data : a pandas, polars or pyarrow table, one row a person; or a `Table`; or a Dask
             dataframe, whose releases are Dask dataframes too.
+        engine : the package that works on the table where it is (see `sosie.data.remote`); by
+            default the one for the kind of `data`, if there is any.
 
         Raises
         ------
         InputError
             The table can't be used: the message names the column or row and the way out.
         """
-        if cluster.is_dask(data):
-            return self.fit_spread(data)
+        engine = engine or engine_of(data)
+        if engine is not None:
+            self._fitted, self._spread = None, engine.fit(data, self.settings, self.roles)
+            return self
         self._spread = None
         if isinstance(data, Table):
             table = data
@@ -225,11 +226,6 @@ class Avatarizer:
                 f" or, where it holds dates, say so (--date {name})"
             )
         self._fitted = _Fitted.of(table, self.settings, self.threads)
-        return self
-
-    def fit_spread(self, data: object) -> Self:
-        """Find each person's neighbours on a Dask cluster, in a Dask dataframe or in files."""
-        self._fitted, self._spread = None, cluster.fit(data, self.settings, self.roles)
         return self
 
     def draw(self, release: int = 0, part: int = 0) -> Table:
@@ -399,6 +395,6 @@ def _neighbours(famd: FAMD, table: Table, k: int, threads: int) -> tuple[Neighbo
     """Each row's neighbours, as places, and the row at each place; the search is let go."""
     points = famd.transform(table, threads)
     table.space.forget()
-    order = along_curve(points, curve(points, REACH * float(np.sqrt(famd.eigenvalues[0]))))
+    order = along_curve(points, curve(points, reach_of(famd.eigenvalues)))
     points = points.take(order, axis=0)
     return NeighbourIndex.placed_along(points, order, threads).around(k), order

@@ -18,12 +18,11 @@ import numpy as np
 from sosie._version import __version__
 from sosie.audits.comparison import Comparison
 from sosie.audits.privacy.singling_out import column_direct_match_protection
-from sosie.audits.registry import measured, spread
+from sosie.audits.registry import measured
 from sosie.audits.results import Audit, Metric, json_name
 from sosie.audits.structure import contributions, links, space
 from sosie.audits.summaries import distributions, projection
 from sosie.audits.what_if_kept import what_if_kept
-from sosie.cluster.dask import connected
 from sosie.compute.storage import MEMORY
 from sosie.data.atomic import OWNER_FILE, OWNER_FOLDER, PRIVATE, SWEEP_KEY, atomic, settle, staged
 from sosie.data.files import File, check_apart, check_format, check_room, read, write
@@ -405,11 +404,13 @@ def audit_spread(
     InputError
         Dask is not installed, the cluster can't be reached, or the tables can't be compared.
     """
+    from sosie import cluster
+
     check_apart([originals, avatars], [metrics])
     people, made = Scan.of(originals.resolve()), Scan.of(avatars.resolve())
     progress("read")
-    with connected(scheduler):
-        compared = spread(
+    with cluster.connected(scheduler):
+        compared = cluster.compared(
             people, made, aligned=aligned, roles=roles, components=components, k=FEWEST_SHOWN
         )
         progress("audit")

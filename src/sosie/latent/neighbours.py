@@ -34,8 +34,13 @@ __all__ = [
     "curve",
     "others_at",
     "own_first",
+    "reach_of",
     "spread",
 ]
+
+REACH = 8.0
+"""Standard deviations of the first component that the curve through space covers: all but a few
+points, which are put at its ends."""
 
 CHUNK = 1 << 16
 """Points asked at a time: bounds the memory of a search."""
@@ -66,6 +71,15 @@ class Neighbours(Weighed):
 
     distances: NDArray[Any]
     rows: NDArray[Any]
+
+
+def reach_of(eigenvalues: Floats) -> float:
+    """Half-width of the box of the curve through a latent space, from its eigenvalues.
+
+    >>> reach_of(np.array([4.0, 1.0]))
+    16.0
+    """
+    return REACH * float(np.sqrt(eigenvalues[0]))
 
 
 def curve(points: Floats, reach: float) -> NDArray[np.uint64]:
