@@ -12,7 +12,7 @@ from pathlib import Path
 LOADED = [
     "sosie.jobs.attack",
     "sosie.cli",
-    "sosie.run",
+    "sosie.jobs.run",
     "sosie.jobs.tune",
     "sosie.cli.terminal",
     "plotly.offline",

@@ -208,7 +208,10 @@ def _of_file(name: str) -> list[Block]:
 
 
 def test_the_worked_metric_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    (code,), (test,) = _of_file("src/sosie/audits/utility"), _of_file("tests/test_missingness")
+    (code,), (test,) = (
+        _of_file("src/sosie/audits/utility"),
+        _of_file("tests/audits/utility/test_missingness"),
+    )
     module = ModuleType("sosie.audits.utility.missingness")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(code.text, code.place, "exec"), vars(module))  # noqa: S102 (the pages' own)
@@ -222,7 +225,7 @@ def test_the_worked_metric_works(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_worked_estimator_works() -> None:
-    (code,), (test,) = _of_file("src/sosie/attacks"), _of_file("tests/test_attack")
+    (code,), (test,) = _of_file("src/sosie/attacks"), _of_file("tests/attacks/test_estimators")
     rng = np.random.default_rng(0)
     known = {**vars(estimators), "TARGETS": 4, "PEOPLE": 6}
     for block in (code, test):

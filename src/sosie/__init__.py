@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from sosie.tuning import tune
 
 _NAMES = {
-    "attacks": ("reproduce",),
+    "attacks.laboratory": ("attack",),
+    "attacks.reproduce": ("reproduce",),
     "generate.avatarizer": ("Avatarizer",),
     "audits.comparison": ("Comparison",),
     "audits.context": ("Context",),
@@ -118,8 +119,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name == "attack":  # a module that can be called: importing it would hide a function
-        return import_module("sosie.attacks")
     if name in _HOME:
         return getattr(import_module(f"sosie.{_HOME[name]}"), name)
     raise AttributeError(f"module 'sosie' has no attribute {name!r}")

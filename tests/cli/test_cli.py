@@ -16,9 +16,9 @@ import click
 import numpy as np
 import polars as pl
 import pytest
-import sosie.run
 from rich.console import Console
 
+import sosie.jobs.run
 from sosie.cli import cli, status_of, terminal
 from sosie.cli.options import cells, dates, weights
 from sosie.errors import InputError
@@ -422,7 +422,7 @@ def stop(fault: BaseException) -> Callable[..., None]:
 def test_a_fault_of_ours(
     people: Path, tmp_path: Path, called: Called, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sosie.run, "measured", stop(RuntimeError("oops")))
+    monkeypatch.setattr(sosie.jobs.run, "measured", stop(RuntimeError("oops")))
     status, out, err = called("run", people, "-o", tmp_path / "out", *COMMON)
     assert (status, out) == (1, "")
     assert "Traceback" in err
@@ -449,7 +449,7 @@ def test_an_end_from_outside(
     line: str,
 ) -> None:
     before = {path: path.read_bytes() for path in made.rglob("*") if path.is_file()}
-    monkeypatch.setattr(sosie.run, "measured", stop(fault))
+    monkeypatch.setattr(sosie.jobs.run, "measured", stop(fault))
     found, out, err = called("run", people, "-o", made, *COMMON)
     assert (found, out) == (status, "")
     assert one_line(err).startswith(line)

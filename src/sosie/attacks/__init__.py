@@ -4,10 +4,6 @@
 (`Releases`), or any generator with ``fit`` and ``release``.
 """
 
-import sys
-from types import ModuleType
-from typing import Any
-
 from sosie.attacks.laboratory import attack
 from sosie.attacks.reproduce import Reproduction, reproduce
 from sosie.attacks.results import AttackReport, AttackResult
@@ -22,13 +18,3 @@ __all__ = [
     "attack",
     "reproduce",
 ]
-
-
-class _Callable(ModuleType):
-    """``sosie.attack(...)`` is `attack`, and ``sosie.attacks.laboratory`` its module."""
-
-    def __call__(self, data: Any, generator: Generator, **options: Any) -> AttackReport:
-        return attack(data, generator, **options)
-
-
-sys.modules[__name__].__class__ = _Callable
