@@ -19,7 +19,7 @@ from sosie.compute.storage import MEMORY
 from sosie.data.atomic import OWNER_FILE, PRIVATE, SWEEP_KEY, staged
 from sosie.data.files import check_apart, check_room, write
 from sosie.data.parquet import Scan
-from sosie.data.table import Roles, Table
+from sosie.data.table import Table
 from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer
 from sosie.jobs.audit import check_aside
@@ -147,7 +147,7 @@ def run(
             aligned,
             aligned=True,
             holdout=people.aside,
-            roles=compared_roles(avatarizer.roles),
+            roles=avatarizer.roles.compared(),
             components=avatarizer.settings.components,
             threads=avatarizer.threads,
             space=people.source.space,
@@ -264,17 +264,6 @@ def attacked(
             raise
         return None, (f"the avatars were not attacked: {error}",)
     return report.to_dict(), tuple(f"attack: {note}" for note in report.notes)
-
-
-def compared_roles(roles: Roles) -> Roles:
-    """The roles under which a release is compared: surrogates tell nothing, kept columns do."""
-    return Roles(
-        drop=(*roles.drop, *roles.id),
-        categorical=roles.categorical,
-        numeric=roles.numeric,
-        date=roles.date,
-        weights={name: w for name, w in roles.weights.items() if name not in roles.keep},
-    )
 
 
 def _check_outside(inputs: Iterable[Path | None], out: Path) -> None:
