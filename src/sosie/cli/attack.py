@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sosie.cli.options import (
     MEMORY,
     SEPARATOR,
     Generation,
+    Registered,
     examples,
     generation,
     size,
@@ -23,18 +25,16 @@ from sosie.cli.options import (
 __all__ = ["attack"]
 
 
-SCENARIOS = ["v1", "v2", "nearest", "insert", "partial", "all"]
-ESTIMATORS = [
-    "published",
-    "pooled",
-    "nearest-mean",
-    "diagonal",
-    "analytic",
-    "geometry",
-    "combined",
-    "bayes",
-    "all",
-]
+def _scenarios() -> Sequence[str]:
+    from sosie.attacks.laboratory import SCENARIOS
+
+    return SCENARIOS
+
+
+def _estimators() -> Sequence[str]:
+    from sosie.attacks.laboratory import ESTIMATORS
+
+    return ESTIMATORS
 
 
 @click.command(
@@ -47,7 +47,7 @@ ESTIMATORS = [
 @generation
 @click.option(
     "--scenario",
-    type=click.Choice(SCENARIOS),
+    type=Registered("scenario", _scenarios),
     default="v1",
     show_default=True,
     help="What the attacker holds. v1: the originals and the generator; v2: one release and the"
@@ -77,7 +77,7 @@ ESTIMATORS = [
 )
 @click.option(
     "--estimator",
-    type=click.Choice(ESTIMATORS),
+    type=Registered("estimator", _estimators),
     default="all",
     show_default=True,
     help="How a person's avatars are modelled. analytic, geometry, combined and bayes need no"
