@@ -200,6 +200,10 @@ def _read(block: Block) -> None:
         assert (ROOT / script).exists(), f"{block.place}: there is no {script}"
 
 
+WORKED = {"missingness", "city_block"}
+"""What the worked examples of CONTRIBUTING.md would make."""
+
+
 def _of_file(name: str) -> list[Block]:
     """Blocks of CONTRIBUTING.md that go into a file."""
     blocks = blocks_of(ROOT / "CONTRIBUTING.md")
