@@ -29,7 +29,8 @@ from sosie.data.files import File, check_apart, check_format, check_room, read, 
 from sosie.data.parquet import Scan
 from sosie.data.table import Roles, Table
 from sosie.errors import InputError
-from sosie.generate.avatarizer import Avatarizer, Settings
+from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.settings import Settings
 from sosie.jobs.budget import Attack
 from sosie.jobs.tables import Opened, alongside, opened, save
 from sosie.report import build, read_folder
