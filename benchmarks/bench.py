@@ -222,8 +222,7 @@ def naive() -> Figures:
 
     from sosie import Avatarizer
     from sosie.data.table import Table
-    from sosie.generate.draw import draw_weights
-    from sosie.generate.mixture import proximity
+    from sosie.generate.law import draw_weights, proximity
 
     frame = jittered(100_000)
     ours = best(lambda: Avatarizer(k=5, method="barycentre", seed=1).fit(frame).release(), 3)

@@ -271,7 +271,7 @@ def test_case_10_a_column_all_missing_stays_so(
     assert backend.dtypes(made) == backend.dtypes(frame)
     without = Avatarizer(seed=1, method=method).fit(backend.frame(cells))
     np.testing.assert_allclose(
-        avatarizer.neighbours.distances, without.neighbours.distances, atol=1e-6
+        avatarizer.fitted.neighbours.distances, without.fitted.neighbours.distances, atol=1e-6
     )
 
 
@@ -327,7 +327,9 @@ def test_case_14_constant_columns_are_restored_exactly(
     for name in ("one", "word", "day"):
         assert backend.cells(made, name) == backend.cells(frame, name)
     one, other = (Avatarizer(seed=1).fit(backend.frame(c)) for c in (cells, more))
-    np.testing.assert_allclose(one.neighbours.distances, other.neighbours.distances, atol=1e-6)
+    np.testing.assert_allclose(
+        one.fitted.neighbours.distances, other.fitted.neighbours.distances, atol=1e-6
+    )
 
 
 def test_case_14_constant_numbers_are_restored_exactly(backend: Backend, method: Any) -> None:
@@ -403,8 +405,8 @@ def test_case_17_pairs_of_exact_twins(backend: Backend, people: People, method: 
     cells = {name: column + column for name, column in people(rows=60).items()}
     frame = backend.frame(cells)
     avatarizer = Avatarizer(seed=1, method=method).fit(frame)
-    assert avatarizer.neighbours.rows[:60, 0].tolist() == list(range(60, 120))
-    assert (avatarizer.neighbours.distances[:, 0] == 0).all()
+    assert avatarizer.fitted.neighbours.rows[:60, 0].tolist() == list(range(60, 120))
+    assert (avatarizer.fitted.neighbours.distances[:, 0] == 0).all()
     made = avatarizer.release()
     assert backend.dtypes(made) == backend.dtypes(frame)
 
@@ -452,7 +454,7 @@ def test_case_19_a_level_of_the_second_table_only_is_no_error() -> None:
     frame = pl.DataFrame({"g": ["a", "b"] * 30, "x": [i / 7 for i in range(60)]})
     avatarizer = Avatarizer(seed=1).fit(frame)
     strange = frame.with_columns(pl.lit("new").alias("g"))
-    points = avatarizer.famd.transform(avatarizer.table.like(strange))
+    points = avatarizer.fitted.famd.transform(avatarizer.table.like(strange))
     assert np.isfinite(points).all()
 
 

@@ -4,13 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sosie.attacks import knowledge
 from sosie.attacks.bayes import Bayes
 from sosie.attacks.decisions import first_of
 from sosie.attacks.knowledge import Analytic, Law
 from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer
-from sosie.generate.normal_scores import NormalScores
 
 ROWS = np.arange(120)
 RELEASES = 400
@@ -125,31 +123,3 @@ def test_linked_columns_are_one_vote():
     joint = sighting.codes[names.index(("group", "same"))]
     assert (joint >= 0).all()
     assert len(np.unique(joint)) == 3
-
-
-def test_places_among_order_statistics_by_hand():
-    """Between two values, in proportion; at equal ones, the first or the last; ends are ends."""
-    ordered = np.array([0.0, 10.0, 10.0, 20.0])
-    values = np.array([-5.0, 0.0, 2.5, 10.0, 17.5, 20.0, 25.0])
-    left = knowledge._position(ordered, values, "left")
-    right = knowledge._position(ordered, values, "right")
-    np.testing.assert_allclose(left, [0, 0, 0.25, 1, 2.75, 3, 3])
-    np.testing.assert_allclose(right, [0, 0, 0.25, 2, 2.75, 3, 3])
-
-
-@pytest.mark.parametrize("half", [0.0, 0.5])
-def test_scores_of_rounded_values_invert_the_way_back(half: float):
-    """Scores go back to values; a value's interval holds the score it came from."""
-    rng = np.random.default_rng(8)
-    values = rng.normal(size=300) * 20
-    scores = NormalScores.of(np.rint(values) if half else values, least=5)
-    drawn = rng.normal(size=2000)
-    back = scores.back(drawn)
-    seen = np.rint(back) if half else back
-    mean, variance = knowledge._scores(scores.ordered, seen, half)
-    inner = (seen > scores.ordered[0] + 1) & (seen < scores.ordered[-1] - 1)
-    assert np.abs(drawn - mean)[inner].max() < (0.35 if half else 0.12)
-    assert (variance >= 0).all()
-    # Beyond the clipped ends the score is that of a truncated Gaussian: right on average.
-    low = seen == seen.min()
-    assert drawn[low].mean() == pytest.approx(mean[low].mean(), abs=0.12)

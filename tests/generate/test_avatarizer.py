@@ -20,7 +20,8 @@ from sosie.compute.arrays import Floats
 from sosie.compute.randomness import BLOCK
 from sosie.data.table import Levels, Numbers, Roles, Table
 from sosie.errors import InputError, SosieError
-from sosie.generate.avatarizer import Avatarizer, Settings
+from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.settings import Settings
 from sosie.latent.neighbours import NeighbourIndex
 
 if TYPE_CHECKING:
@@ -518,8 +519,8 @@ def test_smoothing_reaches_the_figures_of_the_reference(actg175: pl.DataFrame, k
             drawn = avatarizer.draw(release)
             Y = np.column_stack([column.values for column in drawn.numbers])
             away = np.abs(np.corrcoef(Y.T) - np.corrcoef(X.T))[upper].mean()
-            points = avatarizer.famd.transform(drawn)
-            originals = avatarizer.famd.transform(avatarizer.table)
+            points = avatarizer.fitted.famd.transform(drawn)
+            originals = avatarizer.fitted.famd.transform(avatarizer.table)
             nearest = NeighbourIndex(points).nearest(originals, 1).distances[:, 0]
             own = np.sqrt(np.square(points - originals).sum(axis=1))
             hits = 100 * np.mean(own <= nearest * (1 + 1e-9))

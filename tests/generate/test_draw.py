@@ -13,8 +13,10 @@ from sosie.compute.arrays import Floats
 from sosie.data.table import Levels, Numbers, Table
 from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer
-from sosie.generate.draw import draw_weights, draws_of
-from sosie.generate.mixture import Mixture, proximity
+from sosie.generate.draw import draws_of
+from sosie.generate.law import draw_weights, proximity
+from sosie.generate.mixture import Mixture
+from sosie.generate.noise import GaussianNoise
 from sosie.generate.normal_scores import NormalScores
 
 People = Callable[..., dict[str, list[Any]]]
@@ -71,7 +73,7 @@ def test_a_release_draws_the_same_law(people: People) -> None:
     """The fast path of a release: ``R_j * C_j`` drawn by block, times the proximity."""
     avatarizer = Avatarizer(k=4, seed=3).fit(pl.DataFrame(people(rows=500)))
     mixture = avatarizer.fitted.mixture
-    near = np.repeat(mixture.near.T[:1], 500, axis=0)
+    near = np.repeat(proximity(mixture.distances.T[:1]), 500, axis=0)
     whole = slice(0, 500)
     drawn = np.vstack([near * draws_of(mixture, 3, r, whole).weights for r in range(40)])
     drawn /= drawn.sum(axis=1, keepdims=True)
@@ -91,7 +93,7 @@ def test_a_twin_can_not_take_all_the_weight() -> None:
 def by_hand(mixture: Mixture, seed: int, release: int) -> Floats:
     """Weights of one release, ``(n, k)``, by place."""
     whole = slice(0, len(mixture.order))
-    weights = mixture.near.T * draws_of(mixture, seed, release, whole).weights
+    weights = proximity(mixture.distances.T) * draws_of(mixture, seed, release, whole).weights
     return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
@@ -102,7 +104,7 @@ def test_a_barycentre_is_the_weighted_mean_of_the_neighbours() -> None:
     mixture = avatarizer.fitted.mixture
     made = avatarizer.draw(2)
     near = mixture.order[mixture.rows.T]
-    assert np.array_equal(np.sort(near), np.sort(avatarizer.neighbours.rows[mixture.order]))
+    assert np.array_equal(np.sort(near), np.sort(avatarizer.fitted.neighbours.rows[mixture.order]))
     for name in ("x", "y"):
         wanted = np.empty(200)
         wanted[mixture.order] = (by_hand(mixture, 9, 2) * table[name].to_numpy()[near]).sum(axis=1)
@@ -150,7 +152,7 @@ def test_a_level_is_drawn_by_its_share_of_the_vote(people: People) -> None:
     site = np.array(table["site"].to_list())
     releases = 300
     drawn = np.array([words(avatarizer.draw(r), "site") for r in range(releases)])
-    near = avatarizer.neighbours
+    near = avatarizer.fitted.neighbours
     for person in range(0, 60, 12):
         weights = law((1 / proximity(near.distances[[person]])[0]).tolist(), 2_000, seed=person)
         for level in np.unique(site):
@@ -165,7 +167,7 @@ def test_a_level_is_drawn_by_its_share_of_the_vote(people: People) -> None:
 def test_each_avatar_level_is_a_neighbours(people: People) -> None:
     table = pl.DataFrame(people())
     avatarizer = Avatarizer(k=5, seed=5, method="barycentre").fit(table)
-    near = avatarizer.neighbours.rows
+    near = avatarizer.fitted.neighbours.rows
     for name in ("smoker", "stage", "site"):
         held = np.array(words(avatarizer.table, name), dtype=object)
         for release in range(5):
@@ -209,7 +211,7 @@ def test_where_no_neighbour_has_a_level_enough_share_the_commonest_wins() -> Non
     site = ["b"] * 40 + ["a"] * 60 + [f"own {i}" for i in range(12)]
     avatarizer = Avatarizer(k=5, components=1, seed=1, weights={"x": 100.0})
     avatarizer.fit(pl.DataFrame({"x": x, "site": site}))
-    assert avatarizer.neighbours.rows[100:].min() >= 100
+    assert avatarizer.fitted.neighbours.rows[100:].min() >= 100
     assert set(words(avatarizer.draw(0), "site")[100:]) == {"a"}
 
 
@@ -312,8 +314,8 @@ def test_noise_has_the_mean_covariance_of_the_neighbours(k: int) -> None:
     hidden = rng.normal(size=(300, 1))
     cells = hidden + rng.normal(size=(300, 3)) * [0.5, 1.0, 2.0]
     mixture = Avatarizer(k=k, seed=1).fit(pl.DataFrame(cells, schema=list("abc"))).fitted.mixture
-    assert mixture.root is not None
-    np.testing.assert_allclose(mixture.root @ mixture.root.T, brute_covariance(mixture), atol=1e-5)
+    assert isinstance(mixture.noise, GaussianNoise)
+    np.testing.assert_allclose(mixture.noise.covariance(3), brute_covariance(mixture), atol=1e-5)
 
 
 def test_noise_covariance_counts_the_pairs_that_have_both_scores(people: People) -> None:
@@ -323,7 +325,7 @@ def test_noise_covariance_counts_the_pairs_that_have_both_scores(people: People)
     cells["spiky"] = np.where(spiky, 0.0, np.random.default_rng(2).exponential(size=300)).tolist()
     mixture = Avatarizer(k=8, seed=1).fit(pl.DataFrame(cells)).fitted.mixture
     assert mixture.present is not None
-    assert mixture.root is not None
+    assert isinstance(mixture.noise, GaussianNoise)
     width = mixture.values.shape[1]
     sums, pairs = np.zeros((width, width)), np.zeros((width, width))
     means: list[list[list[float]]] = [[[] for _ in range(width)] for _ in range(width)]
@@ -338,7 +340,7 @@ def test_noise_covariance_counts_the_pairs_that_have_both_scores(people: People)
                 pairs[i, j] += max(both.sum() - 1, 0)
                 if both.sum() > 1:
                     means[i][j].append(np.cov(own[both, i], own[both, j])[0, 1])
-    found = mixture.root @ mixture.root.T
+    found = mixture.noise.covariance(width)
     np.testing.assert_allclose(found, sums / pairs, atol=1e-5)
     np.testing.assert_allclose(found, [[np.mean(c) for c in row] for row in means], atol=0.1)
 
@@ -346,10 +348,10 @@ def test_noise_covariance_counts_the_pairs_that_have_both_scores(people: People)
 def test_drawn_noise_has_the_covariance_of_the_mixture(people: People) -> None:
     avatarizer = Avatarizer(k=5, seed=1).fit(pl.DataFrame(people(rows=2_000, missing=0.0)))
     mixture = avatarizer.fitted.mixture
-    assert mixture.root is not None
+    assert isinstance(mixture.noise, GaussianNoise)
     whole = slice(0, 2_000)
     noise = np.hstack([draws_of(mixture, 1, r, whole).noise for r in range(20)])  # type: ignore[misc]
-    np.testing.assert_allclose(np.cov(noise), mixture.root @ mixture.root.T, atol=0.03)
+    np.testing.assert_allclose(np.cov(noise), mixture.noise.covariance(len(noise)), atol=0.03)
     np.testing.assert_allclose(noise.mean(axis=1), 0, atol=0.02)
 
 

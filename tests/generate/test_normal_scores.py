@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm, rankdata
 
 from sosie.compute.arrays import Floats
-from sosie.generate.normal_scores import PART, NormalScores, runs_of
+from sosie.generate.normal_scores import PART, NormalScores, _position, runs_of
 
 RNG = np.random.default_rng(0)
 COLUMNS = {
@@ -157,3 +157,31 @@ def test_runs_are_looked_at_in_parts(divisor: float) -> None:
     values = RNG.integers(0, 3_000, 2 * PART + 5) / divisor
     check_runs(values)
     check_runs(np.where(values < 1_500 / divisor, 0.3, values + RNG.random(len(values))))
+
+
+def test_places_among_order_statistics_by_hand():
+    """Between two values, in proportion; at equal ones, the first or the last; ends are ends."""
+    ordered = np.array([0.0, 10.0, 10.0, 20.0])
+    values = np.array([-5.0, 0.0, 2.5, 10.0, 17.5, 20.0, 25.0])
+    left = _position(ordered, values, "left")
+    right = _position(ordered, values, "right")
+    np.testing.assert_allclose(left, [0, 0, 0.25, 1, 2.75, 3, 3])
+    np.testing.assert_allclose(right, [0, 0, 0.25, 2, 2.75, 3, 3])
+
+
+@pytest.mark.parametrize("half", [0.0, 0.5])
+def test_scores_of_rounded_values_invert_the_way_back(half: float):
+    """Scores go back to values; a value's interval holds the score it came from."""
+    rng = np.random.default_rng(8)
+    values = rng.normal(size=300) * 20
+    scores = NormalScores.of(np.rint(values) if half else values, least=5)
+    drawn = rng.normal(size=2000)
+    back = scores.back(drawn)
+    seen = np.rint(back) if half else back
+    mean, variance = scores.located(seen, half)
+    inner = (seen > scores.ordered[0] + 1) & (seen < scores.ordered[-1] - 1)
+    assert np.abs(drawn - mean)[inner].max() < (0.35 if half else 0.12)
+    assert (variance >= 0).all()
+    # Beyond the clipped ends the score is that of a truncated Gaussian: right on average.
+    low = seen == seen.min()
+    assert drawn[low].mean() == pytest.approx(mean[low].mean(), abs=0.12)

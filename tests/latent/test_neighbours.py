@@ -208,10 +208,10 @@ def test_hidden_rate_of_barycentre_avatars_is_that_published(actg175: object) ->
     from sosie.generate.avatarizer import Avatarizer
 
     avatarizer = Avatarizer(k=5, method="barycentre", seed=7).fit(actg175)
-    originals = avatarizer.famd.transform(avatarizer.table)
+    originals = avatarizer.fitted.famd.transform(avatarizer.table)
     rates = []
     for release in range(20):
-        avatars = avatarizer.famd.transform(avatarizer.draw(release))
+        avatars = avatarizer.fitted.famd.transform(avatarizer.draw(release))
         nearest = NeighbourIndex(avatars).nearest(originals, 1).distances[:, 0]
         own = np.sqrt(np.square(avatars - originals).sum(axis=1))
         rates.append(100 * np.mean(own <= nearest * (1 + 1e-9)))

@@ -16,6 +16,7 @@ from sosie.attacks.knowledge import Analytic
 from sosie.attacks.moments import CELLS
 from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.errors import InputError
+from sosie.generate import law as formulas
 
 __all__ = ["Bayes"]
 
@@ -30,9 +31,6 @@ SHORTLIST = 20
 BELOW = 1e4
 """How far below the averaged ones the scores of everyone else are put."""
 
-LEAST_SPREAD = 0.03
-"""Floor of the noise's share: a weight near 1 leaves almost no noise."""
-
 
 class Bayes:
     """Log-likelihoods of targets, averaged over drawn weights, for the analytic attack's best.
@@ -42,10 +40,10 @@ class Bayes:
 
     def __init__(self, analytic: Analytic) -> None:
         law = analytic.law
-        if law.mixture.root is None:
+        if law.exact:
             raise InputError("the likelihood can only be averaged where there is noise (smoothed)")
         self.analytic = analytic
-        self._noise = law.mixture.root @ law.mixture.root.T
+        self._noise = law.noise
         self._voted = law.mixture.voted
         self._commonest = np.array([voted.commonest for voted in law.mixture.voted], np.int64)
         sighted = analytic.sighting.codes
@@ -105,10 +103,8 @@ class Bayes:
         share = blend.sum((codes == seen[:, None, :]) & allowed)
         for column in np.flatnonzero(~allowed.all(axis=(0, 1))):
             total = blend.sum(allowed[:, :, [column]])[:, :, 0]
-            some = total > 0
             default = seen[:, column] == self._commonest[column]
-            ratio = share[:, :, column] / np.where(some, total, 1.0)
-            share[:, :, column] = np.where(some, ratio, default)
+            share[:, :, column] = formulas.level_shares(share[:, :, column], total, default)
         np.maximum(share, self.analytic.floor, out=share)
         return np.asarray(np.log(np.multiply.reduce(share, axis=2)))
 
@@ -121,23 +117,21 @@ class Bayes:
         away = mixture.values[near][:, :, mask] - self.analytic.sighting.values[aims][:, None, mask]
         present = None if mixture.present is None else mixture.present[near][:, :, mask]
         if present is None or present.all():
-            spread = np.sqrt(np.maximum(1 - blend.squares(), LEAST_SPREAD**2))
+            scale = formulas.noise_scales(blend.squares())
             squares = np.square(blend.sum(away @ white)).sum(axis=2)
-            return np.asarray(-0.5 * squares / np.square(spread) - mask.sum() * np.log(spread))
+            return np.asarray(-0.5 * squares / np.square(scale) - mask.sum() * np.log(scale))
         holed = np.flatnonzero(~present.all(axis=(0, 1)))
         has = present[:, :, holed]
         away[:, :, holed] *= has
         mean = blend.sum(away)
-        left = np.repeat((1 - blend.squares())[:, :, None], int(mask.sum()), axis=2)
-        total, squares = blend.sum(has), blend.squares(has)
-        some = total > 0
-        safe = np.where(some, total, 1.0)
+        scale = np.repeat(formulas.noise_scales(blend.squares())[:, :, None], mask.sum(), axis=2)
+        total = blend.sum(has)
         default = mixture.fallback[mask] - self.analytic.sighting.values[aims][:, mask]
-        mean[:, :, holed] = np.where(some, mean[:, :, holed] / safe, default[:, holed])
-        left[:, :, holed] = 1 - np.where(some, squares / np.square(safe), 0.0)
-        spread = np.sqrt(np.maximum(left, LEAST_SPREAD**2))
-        away_squared = np.square((mean / spread) @ white).sum(axis=2)
-        return np.asarray(-0.5 * away_squared - np.log(np.multiply.reduce(spread, axis=2)))
+        mean[:, :, holed] = formulas.weighted_means(mean[:, :, holed], total, default[:, holed])
+        concentration = formulas.concentrations(blend.squares(has), total)
+        scale[:, :, holed] = formulas.noise_scales(concentration)
+        away_squared = np.square((mean / scale) @ white).sum(axis=2)
+        return np.asarray(-0.5 * away_squared - np.log(np.multiply.reduce(scale, axis=2)))
 
 
 class _Blend:

@@ -137,15 +137,13 @@ class Geometry:
     """
 
     def __init__(self, law: Law, sighting: Sighting, analytic: Analytic) -> None:
-        mixture = law.mixture
         self.law, self.sighting, self.analytic = law, sighting, analytic
-        self.noisy = mixture.root is not None
-        if mixture.root is None:
+        self.noisy = not law.exact
+        if law.exact:
             half = np.sqrt(3 * sighting.blur)
             self._units = np.diag(1 / np.maximum(half, 1e-4 * law.scale))
         else:
-            covariance = mixture.root @ mixture.root.T * np.float64(1 - law.concentration)
-            covariance = covariance + np.diag(sighting.blur)
+            covariance = law.noise * law.noise_share + np.diag(sighting.blur)
             values, vectors = np.linalg.eigh(covariance)
             self._units = vectors / np.sqrt(np.maximum(values, 1e-12)) @ vectors.T
         self._held = tuple(np.where(v.shares > 0, v.codes, -2) for v in analytic.votes)

@@ -1,10 +1,10 @@
 """Attacks that need no release: what the generator's law says of each person's avatar.
 
 Whoever holds the originals, and knows k, components and the public law of the weights,
-can compute for each person what their avatar may look like. `Law` draws weights a few
-hundred times for each person; `Analytic` turns that into a Gaussian for the numbers
-(with the smoothing noise, where there is any, and rounding) and the expected vote for
-each category, and adds up the log-likelihoods.
+can compute for each person what their avatar may look like, by the formulas of the generator
+(`sosie.generate.law`). `Law` draws weights a few hundred times for each person; `Analytic`
+turns that into a Gaussian for the numbers (with the smoothing noise, where there is any, and
+rounding) and the expected vote for each category, and adds up the log-likelihoods.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from sosie.attacks.moments import CELLS
 from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.compute.randomness import blocks
 from sosie.data.table import Levels, Numbers, Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
+from sosie.generate import law as formulas
 from sosie.generate.avatarizer import Avatarizer
-from sosie.generate.draw import draw_weights
-from sosie.generate.mixture import Mixture, Voted, proximity
+from sosie.generate.mixture import MISSING, SCORED, SPIKE, Mixture, Voted
 
 __all__ = ["Analytic", "Law", "Sighting"]
 
@@ -34,7 +34,6 @@ DRAWS = 300
 FLOOR = 1e-4
 """Least probability of a level: his neighbours may differ a little from the generator's."""
 
-_SCORED, _SPIKE, _MISSING = 0, 1, 2  # as in sosie.generate.draw
 _UNKNOWN = -1
 
 
@@ -77,16 +76,34 @@ class Law:
     avatarizer : fitted on the people.
     people : (n,) rows of the people, in the order in which they are asked for.
     rng : for the weights, which are the attacker's own.
+    draws : weights drawn for each person.
+
+    Raises
+    ------
+    InputError
+        The method has no law of weights.
     """
 
-    def __init__(self, avatarizer: Avatarizer, people: Ints, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        avatarizer: Avatarizer,
+        people: Ints,
+        rng: np.random.Generator,
+        draws: int = DRAWS,
+    ) -> None:
+        fitted = avatarizer.fitted
+        if isinstance(fitted.law, Reason):
+            raise InputError(
+                f"method {avatarizer.settings.method} has no law of weights for each person:"
+                " ask for estimators from releases"
+            )
         self.table = avatarizer.table
         self.decode = avatarizer.settings.decode
-        self.mixture: Mixture = avatarizer.fitted.mixture
-        self.places = avatarizer.fitted.place[people]
+        self.mixture: Mixture = fitted.law
+        self.places = np.argsort(fitted.order)[people]
         # The random part of the weights is the same for everyone: drawn once, it also makes
         # people comparable.
-        self.chance = draw_weights(np.ones((DRAWS, self.k)), rng)
+        self.chance = formulas.draw_weights(np.ones((draws, self.k)), rng)
 
     def __len__(self) -> int:
         return len(self.places)
@@ -96,7 +113,7 @@ class Law:
         few = copy.copy(self)
         few.__dict__.pop("rows", None)
         few.__dict__.pop("near", None)
-        few.__dict__.update(scale=self.scale, concentration=self.concentration)
+        few.__dict__.update(scale=self.scale, noise=self.noise, noise_share=self.noise_share)
         few.places = self.places[people]
         return few
 
@@ -112,9 +129,18 @@ class Law:
 
     @cached_property
     def near(self) -> Floats:
-        """(n, k) float64, see `sosie.generate.mixture.proximity`."""
-        near = proximity(self.mixture.distances[:, self.places].T).astype(np.float32)
-        return np.ascontiguousarray(near, dtype=np.float64)
+        """(n, k) float64, see `sosie.generate.law.proximity`."""
+        return formulas.proximity(self.mixture.distances[:, self.places].T)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the numbers of an avatar are weighted means themselves, but for rounding."""
+        return self.mixture.noise.exact
+
+    @cached_property
+    def noise(self) -> Floats:
+        """(p, p) float64, covariance of the noise."""
+        return self.mixture.noise.covariance(len(self.mixture.numbers))
 
     @cached_property
     def scale(self) -> Floats:
@@ -127,23 +153,22 @@ class Law:
         return np.where(deviation > 0, deviation, 1.0)
 
     @cached_property
-    def concentration(self) -> float:
-        """Mean over people and draws of the sum of the squared weights, of the first thousand."""
-        weights = self.weights_of(slice(None, 1000))
-        return float(np.square(weights).sum(axis=2).mean())
+    def noise_share(self) -> float:
+        """Mean over people and draws of the variance of the noise, of the first thousand."""
+        squares = np.square(self.weights_of(slice(None, 1000))).sum(axis=2)
+        return float(np.square(formulas.noise_scales(squares)).mean())
 
     def weights(self) -> Iterator[tuple[slice, Floats]]:
-        """Weights of some people at a time, ``(m, DRAWS, k)``."""
+        """Weights of some people at a time, ``(m, draws, k)``."""
         width = self.k + len(self.mixture.numbers)
-        step = max(CELLS // (4 * DRAWS * width), 1)
+        step = max(CELLS // (4 * len(self.chance) * width), 1)
         for start in range(0, len(self), step):
             part = slice(start, min(start + step, len(self)))
             yield part, self.weights_of(part)
 
     def weights_of(self, people: slice | Ints) -> Floats:
-        """Weights of some people, ``(m, DRAWS, k)`` or ``(..., DRAWS, k)``."""
-        drawn = self.near[people][..., None, :] * self.chance
-        return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
+        """Weights of some people, ``(m, draws, k)`` or ``(..., draws, k)``."""
+        return formulas.normalised(self.near[people][..., None, :] * self.chance, axis=-1)
 
     def sight(self, target: Table, rows: Ints) -> Sighting:
         """Encode targets as the law sees them.
@@ -160,17 +185,14 @@ class Law:
         for number, column in zip(mixture.numbers, self.table.numbers, strict=True):
             seen = _numbers(target, column).values[rows]
             missing = np.isnan(seen)
-            state = np.where(missing, _MISSING, _SCORED)
+            state = np.where(missing, MISSING, SCORED)
             half = _half_step(column)
-            if number.scores is None:
-                values[:, number.column] = seen
-                blur[number.column] = half**2 / 3
-            else:
-                if number.scores.spike is not None:
-                    state = np.where(seen == number.scores.spike, _SPIKE, state)
-                score, variance = _scores(number.scores.ordered, seen, half)
-                values[:, number.column] = np.where(state == _SCORED, score, np.nan)
-                blur[number.column] = float(np.nanmean(np.where(state == _SCORED, variance, 0)))
+            if number.scale.spike is not None:
+                state = np.where(seen == number.scale.spike, SPIKE, state)
+            score, variance = number.scale.located(seen, half)
+            averaged = state == SCORED
+            values[:, number.column] = np.where(averaged, score, np.nan)
+            blur[number.column] = float(np.where(averaged, variance, 0.0).mean())
             if number.state is not None:
                 states[number.state] = state
         codes = []
@@ -193,49 +215,6 @@ def _half_step(column: Numbers) -> float:
     if column.grid.step:
         return 0.5
     return 0.0 if column.grid.decimals is None else 0.5 * 10.0**-column.grid.decimals
-
-
-def _scores(ordered: Floats, seen: Floats, half: float) -> tuple[Floats, Floats]:
-    """Mean and variance of the normal score of a rounded value.
-
-    A value says that the score lay in an interval: of the values that round to it, or, at
-    the ends, of all that were clipped to it. Over that interval the score is a truncated
-    standard Gaussian.
-    """
-    from scipy.special import ndtr, ndtri
-
-    size = len(ordered)
-    known = np.nan_to_num(seen, nan=float(ordered[0]))
-    low = _position(ordered, known - half, "left")
-    high = _position(ordered, known + half, "right")
-    above = np.where(low <= 0, -np.inf, ndtri((low + 0.5) / size))
-    below = np.where(high >= size - 1, np.inf, ndtri((high + 0.5) / size))
-    mass = ndtr(below) - ndtr(above)
-    narrow = mass < 1e-3
-    safe = np.where(narrow, 1.0, mass)
-    edges = [np.exp(-0.5 * np.square(end)) / np.sqrt(2 * np.pi) for end in (above, below)]
-    finite = np.nan_to_num(above, neginf=0.0), np.nan_to_num(below, posinf=0.0)
-    mean = (edges[0] - edges[1]) / safe
-    variance = 1 + (finite[0] * edges[0] - finite[1] * edges[1]) / safe - np.square(mean)
-    middle = ndtri((np.clip((low + high) / 2, 0, size - 1) + 0.5) / size)
-    width = np.where(narrow & np.isfinite(below - above), below - above, 0.0)
-    return np.where(narrow, middle, mean), np.where(narrow, width**2 / 12, variance)
-
-
-def _position(ordered: Floats, values: Floats, side: str) -> Floats:
-    """Where values stand among order statistics: the first or last place of equal ones."""
-    last = len(ordered) - 1
-    if side == "left":
-        after = np.searchsorted(ordered, values, "left").clip(0, last)
-        before = np.maximum(after - 1, 0)
-    else:
-        before = (np.searchsorted(ordered, values, "right") - 1).clip(0, last)
-        after = np.minimum(before + 1, last)
-    gap = ordered[after] - ordered[before]
-    share = np.divide(values - ordered[before], gap, out=np.zeros(len(values)), where=gap > 0)
-    exact = after if side == "left" else before
-    inside = (share > 0) & (share < 1) & (gap > 0)
-    return np.where(inside, before + share, exact)
 
 
 def _codes(voted: Voted, target: Table, originals: Table, rows: Ints) -> Ints:
@@ -337,19 +316,13 @@ def _moments(law: Law) -> tuple[Floats, Floats, tuple[Votes, ...]]:
     mixture, width = law.mixture, len(law.mixture.numbers)
     means = np.empty((len(law), width))
     covariances = np.empty((len(law), width, width))
-    noise = None if mixture.root is None else mixture.root @ mixture.root.T
     shares = [np.empty((len(law), law.k)) for _ in mixture.voted]
     for part, weights in law.weights():
         near = law.rows[part]
-        average, spread = _averages(mixture, near, weights)
-        mean = weights.mean(axis=1)
-        means[part] = average.mean(axis=1)
-        away = average - means[part][:, None, :]
-        covariances[part] = away.transpose(0, 2, 1) @ away / (DRAWS - 1)
-        if noise is not None:
-            covariances[part] += noise * (spread.transpose(0, 2, 1) @ spread / DRAWS)
+        averages, scales = _averages(mixture, near, weights)
+        means[part], covariances[part] = formulas.moments(averages, scales, law.noise)
         for voted, into in zip(mixture.voted, shares, strict=True):
-            into[part] = _shares(voted, near, weights, mean, law.decode)
+            into[part] = _shares(voted, near, weights, law.decode)
     votes = []
     for voted, share in zip(mixture.voted, shares, strict=True):
         codes = voted.codes[law.rows].astype(np.int64)
@@ -360,40 +333,30 @@ def _moments(law: Law) -> tuple[Floats, Floats, tuple[Votes, ...]]:
 
 
 def _averages(mixture: Mixture, near: Ints, weights: Floats) -> tuple[Floats, Floats]:
-    """Weighted means ``(m, draws, p)``, and what averaging took away of the spread."""
+    """Weighted means ``(m, draws, p)``, and the scales of their noise, or ``(m, draws, 1)``."""
     cells = mixture.values[near]
     if mixture.present is None:
-        spread = np.sqrt(np.maximum(1 - np.square(weights).sum(axis=2), 0.0))
-        return weights @ cells, np.repeat(spread[:, :, None], cells.shape[2], axis=2)
+        squares = np.square(weights).sum(axis=2, keepdims=True)
+        return weights @ cells, formulas.noise_scales(squares)
     has = mixture.present[near].astype(np.float64)
-    total = weights @ has
-    some = total > 0
-    average = np.divide(weights @ (cells * has), total, out=np.zeros(total.shape), where=some)
-    squares = np.divide(
-        np.square(weights) @ has, np.square(total), out=np.zeros(total.shape), where=some
-    )
-    return np.where(some, average, mixture.fallback), np.sqrt(np.maximum(1 - squares, 0.0))
+    totals = weights @ has
+    averages = formulas.weighted_means(weights @ (cells * has), totals, mixture.fallback)
+    concentrations = formulas.concentrations(np.square(weights) @ has, totals)
+    return averages, formulas.noise_scales(concentrations)
 
 
-def _shares(voted: Voted, near: Ints, weights: Floats, mean: Floats, decode: str) -> Floats:
-    """Probability that each neighbour's level is taken, ``(m, k)``.
-
-    Parameters
-    ----------
-    mean : (m, k) of the weights over the draws: the answer where every level is allowed.
-    """
+def _shares(voted: Voted, near: Ints, weights: Floats, decode: str | None) -> Floats:
+    """Probability that each neighbour's level is taken, ``(m, k)``."""
     codes = voted.codes[near]
     allowed = voted.allowed[codes]
     if decode == "draw":
-        some = np.flatnonzero(~allowed.all(axis=1))
-        share = mean.copy()
-        if len(some):
-            left = weights[some] * allowed[some][:, None, :]
-            total = left.sum(axis=2, keepdims=True)
-            share[some] = np.divide(left, total, out=left, where=total > 0).mean(axis=1)
-        return share
-    weights = weights * allowed[:, None, :]
-    same = (codes[:, :, None] == codes[:, None, :]).astype(np.float64)
-    winner = np.argmax(weights @ same, axis=2)  # the first neighbour of the winning level
-    taken = (winner[:, :, None] == np.arange(near.shape[1])).mean(axis=1)
-    return np.asarray(taken * allowed)
+        votes = formulas.eligible(weights, allowed[:, None, :])
+        shares = formulas.level_shares(votes, votes.sum(axis=2, keepdims=True), 0.0)
+        return np.asarray(shares.mean(axis=1))
+    votes = formulas.eligible(weights.transpose(2, 0, 1), allowed.T[:, :, None])
+    taken = formulas.winner(codes.T[:, :, None], votes, voted.commonest)
+    # The first neighbour who holds a level stands for all who do.
+    same = codes[:, :, None] == codes[:, None, :]
+    first = np.argmax(same, axis=2) == np.arange(near.shape[1])
+    shares = (codes[:, None, :] == taken[:, :, None]).mean(axis=1) * first
+    return np.asarray(np.where(allowed.any(axis=1, keepdims=True), shares, 0.0))

@@ -21,7 +21,7 @@ from sosie.attacks.strongest import Attacker, choose, family, verdict
 from sosie.attacks.unaided import UNAIDED, Unaided, unaided
 from sosie.compute.threads import one_blas_thread
 from sosie.data.table import Numbers, Roles, Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 
 __all__ = ["CURVE", "ESTIMATORS", "PUBLISHED_COMPONENTS", "SCENARIOS", "attack", "curve_of"]
@@ -266,9 +266,11 @@ def _counts(curve: bool | Sequence[int], releases: int) -> tuple[int, ...]:
 
 
 def _law_of(source: Source, law: Avatarizer | None) -> Avatarizer | None:
-    if law is not None:
-        return copy.copy(law).fit(source.originals)
-    return source.avatarizer if isinstance(source, AvatarSource) else None
+    if law is None:
+        law = source.avatarizer if isinstance(source, AvatarSource) else None
+    else:
+        law = copy.copy(law).fit(source.originals)
+    return None if law is None or isinstance(law.fitted.law, Reason) else law
 
 
 def _because(result: AttackResult, reason: str) -> AttackResult:

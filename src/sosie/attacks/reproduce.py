@@ -17,7 +17,8 @@ from sosie.attacks.results import AttackReport, AttackResult
 from sosie.data.frames import wrap
 from sosie.data.table import Roles, Table
 from sosie.errors import InputError
-from sosie.generate.avatarizer import Avatarizer, Decode, Method
+from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.settings import Decode
 
 __all__ = ["ARTICLE", "Reproduction", "reproduce"]
 
@@ -286,5 +287,5 @@ def _actg(data: Any) -> Table:
     return Table.of(frame.to_native(), Roles(drop=extra))
 
 
-def _avatarizer(method: Method, decode: Decode, seed: int) -> Avatarizer:
+def _avatarizer(method: str, decode: Decode, seed: int) -> Avatarizer:
     return Avatarizer(K, COMPONENTS, method=method, decode=decode, seed=seed)

@@ -7,6 +7,7 @@ from typing import Any
 
 from sosie.attacks.laboratory import attack
 from sosie.attacks.results import AttackReport
+from sosie.errors import Reason
 from sosie.generate.avatarizer import Avatarizer
 
 __all__ = ["MOST_PEOPLE", "RELEASES", "routine"]
@@ -64,12 +65,15 @@ def routine(avatarizer: Avatarizer, releases: int | None = None, seed: int = 0) 
             " the others take longer: ask for releases"
         )
         return replace(few, notes=(*few.notes, note))
-    law = "bayes" if settings.method == "smoothed" else "geometry"
+    law = avatarizer.fitted.law
+    unaided: tuple[str, ...] = ()
+    if not isinstance(law, Reason):
+        unaided = ("analytic", "geometry" if law.noise.exact else "bayes")
     return attack(
         table,
         avatarizer,
         scenario="all",
-        estimator=("published", "pooled", "nearest-mean", "analytic", law),
+        estimator=("published", "pooled", "nearest-mean", *unaided),
         releases=RELEASES if releases is None else releases,
         **known,
     )

@@ -27,7 +27,7 @@ from sosie.attacks.sources import AvatarSource, Source, fingerprint
 from sosie.attacks.store import Store
 from sosie.compute.arrays import Floats, Ints
 from sosie.data.table import Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.latent.famd import FAMD
 
 __all__ = ["V1", "V2", "Arena", "Cast", "Insert", "Nearest", "Scenario", "Setup"]
@@ -222,7 +222,10 @@ class Insert:
         if not isinstance(source, AvatarSource):
             raise InputError("only an Avatarizer is known well enough to simulate one more profile")
         published = source.draw(setup.target)
-        yield from _arenas(self, source.inserted(published), published, setup, 0)
+        inserted = source.inserted(published)
+        if isinstance(inserted, Reason):
+            raise InputError(f"no profile can be put among the rows of this method: {inserted.key}")
+        yield from _arenas(self, inserted, published, setup, 0)
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,10 @@ import numpy as np
 
 from sosie.compute.arrays import Ints
 from sosie.data.table import Grid, Numbers, Roles, Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
-from sosie.generate.mixture import mixture_of
-from sosie.latent.famd import FAMD
-from sosie.latent.neighbours import NeighbourIndex, Neighbours
+from sosie.generate.methods import method_of
+from sosie.generate.secrets import Secrets
 
 __all__ = ["AvatarSource", "Generator", "OtherSource", "Releases", "Source", "source_of"]
 
@@ -121,7 +120,7 @@ class AvatarSource:
     @property
     def repeatable(self) -> bool:
         """Whether a seed was given."""
-        return self.avatarizer._seed == self.avatarizer._order_seed
+        return self.avatarizer.secret_seed == self.avatarizer._order_seed
 
     @property
     def threads(self) -> int:
@@ -134,10 +133,8 @@ class AvatarSource:
 
     def parts(self, release: int) -> Iterator[tuple[Ints, Table]]:
         """The same, as many places at a time as are drawn fast."""
-        rows = len(self.originals)
-        for start in range(0, rows, PART):
-            places = slice(start, min(start + PART, rows))
-            yield self.avatarizer.draw_places(release, places)
+        for rows, drawn in self.avatarizer.pieces(release, PART):
+            yield rows, drawn
             self.originals.space.forget()
 
     def refit(self, published: Table) -> AvatarSource:
@@ -149,36 +146,26 @@ class AvatarSource:
         """
         return AvatarSource(self._reseeded(2**32 - 3).fit(_unrounded(published)))
 
-    def inserted(self, published: Table) -> AvatarSource:
+    def inserted(self, published: Table) -> AvatarSource | Reason:
         """The generator as if each original, one at a time, were put among the published rows.
 
-        Release r holds avatars of the originals, made of their nearest published rows.
+        Release r holds avatars of the originals, made with the published rows alone.
         """
-        again, table = self._reseeded(2**32 - 4), _unrounded(published)
-        settings, threads = again.settings, again.threads
-        famd = FAMD.fit(table, settings.components, table.roles.weights)
-        index = NeighbourIndex(famd.transform(table), threads)
-        found = index.nearest(famd.transform(self.originals), settings.k)
-        # The avatar of original i takes the place of published row i.
-        place = np.argsort(index.order)
-        near = Neighbours(found.distances[index.order], place[found.rows[index.order]])
-        mixture = mixture_of(
-            table,
-            near,
-            index.order,
-            smoothed=settings.method == "smoothed",
-            min_level_count=settings.min_level_count,
-            threads=threads,
-        )
-        again._fitted = type(self.avatarizer.fitted)(table, famd, mixture)
+        again, settings = self._reseeded(2**32 - 4), self.avatarizer.settings
+        method = method_of(settings.method)
+        fitted = method.inserted(_unrounded(published), self.originals, settings, again.threads)
+        if isinstance(fitted, Reason):
+            return fitted
+        again._fitted = fitted
         return AvatarSource(again)
 
     def _reseeded(self, purpose: int) -> Avatarizer:
-        """The same settings; the seed follows from the first one, so that results repeat."""
+        """The same settings; the secrets follow from the first seed, so that results repeat."""
         again = copy.copy(self.avatarizer)
         key = np.random.SeedSequence(self.avatarizer.secret_seed, spawn_key=(purpose,))
         fresh = int.from_bytes(key.generate_state(4).tobytes())
-        again._seed, again._order_seed = fresh, fresh if self.repeatable else fresh + 1
+        again._secrets = Secrets.of(fresh)
+        again._order_seed = fresh if self.repeatable else fresh + 1
         return again
 
 

@@ -126,7 +126,7 @@ def swept(
     truth : (m,) the right person of each target.
     names : estimators without releases.
     """
-    targets, noisy = np.arange(len(truth)), law.mixture.root is not None
+    targets, noisy = np.arange(len(truth)), not law.exact
     everywhere = ("analytic",) if noisy else tuple(names)
     own = Desk(law.some(truth), sighting).scores(everywhere, targets)
     running = {name: Running(truth, scores.diagonal().copy()) for name, scores in own}

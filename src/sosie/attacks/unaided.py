@@ -93,7 +93,7 @@ def unaided(
     known = Law(law, cast.people, np.random.default_rng(seed))
     count = min(cast.attacked, max(MOST_PAIRS // len(known), LEAST_TARGETS))
     sighting = known.sight(target, cast.targets[:count])
-    names = [name for name in names if name != "bayes" or known.mixture.root is not None]
+    names = [name for name in names if name != "bayes" or not known.exact]
     if len(known) > MANY:
         for name, found in swept(known, sighting, cast.truth[:count], names):
             yield Unaided(name, {"likelihood-all": found}, len(known))

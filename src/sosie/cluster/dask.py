@@ -42,13 +42,18 @@ from sosie.data.table import (
 )
 from sosie.errors import InputError, SosieWarning, quoted
 from sosie.generate.draw import gather, gathered_into
-from sosie.generate.mixture import Mixture, NoiseSums, Prepared, noise_root, prepared
+from sosie.generate.guarantee import Guarantee
+from sosie.generate.local import LocalMethod, layout_of
+from sosie.generate.methods import method_of
+from sosie.generate.mixture import Mixture, Prepared, prepared
+from sosie.generate.noise import Noise, Sums
 from sosie.generate.release import Release, written
 from sosie.latent.famd import FAMD, CrossProduct, Layout
 from sosie.latent.neighbours import curve, reach_of
 
 if TYPE_CHECKING:
-    from sosie.generate.avatarizer import Avatarizer, Settings
+    from sosie.generate.avatarizer import Avatarizer
+    from sosie.generate.settings import Settings
 
 __all__ = ["LOCAL", "Fitted", "avatarize_folder", "fit"]
 
@@ -126,6 +131,7 @@ class Fitted:
     groups : what is known of the columns.
     held : column -> native values of its levels, or one that shows dtype and missing style.
     shown : column that is kept -> an empty one of its dtype.
+    noise : of all mixtures.
     mixtures, kept : one of each a cell, delayed.
     firsts : the first place of each cell, and the number of rows.
     names : columns of the avatars, in order.
@@ -141,7 +147,12 @@ class Fitted:
     famd: FAMD
     names: tuple[Hashable, ...]
     shown: Mapping[Hashable, Any]
-    root: Any
+    noise: Noise
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What holds for the avatars, or why nothing does."""
+        return Guarantee.of_method(self.settings.method, int(self.firsts[-1]))
 
     def release(self, r: int, *, seed: int, order_seed: int, shuffle: bool) -> Any:
         """One release, a Dask dataframe.
@@ -160,7 +171,7 @@ class Fitted:
         for part, number in enumerate(parts):
             draw = _Draw(seed, order_seed, number, shuffle)
             for mixture, kept in zip(self.mixtures, self.kept, strict=True):
-                made.append(make(common, mixture, kept, self.root, draw, part))
+                made.append(make(common, mixture, kept, self.noise, draw, part))
         meta = _avatars_meta(self)
         frame = dd.from_delayed(made, meta=meta, verify_meta=False)
         last = 2**63 - 1 if shuffle else max(total * settings.augment - 1, 1)
@@ -184,6 +195,7 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
     InputError
         The table can't be used, or partitions differ in their columns or types.
     """
+    method = _local(settings)
     names = list(data.columns)
     repeated = [name for i, name in enumerate(names) if name in names[:i]]
     if repeated:
@@ -247,10 +259,8 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
     keeping = persist(*(delayed(_kept_of)(cell) for cell in found))
     firsts = np.cumsum([0, *(size for size in sizes if size)])
     mixtures = _mixtures(found, firsts, known, settings)
-    root = None
-    if settings.method == "smoothed" and any(g.prepared.scored is not None for g in groups):
-        noise = [delayed(NoiseSums.of)(mixture) for mixture in mixtures]
-        root = noise_root(compute(merged(noise))[0])
+    summed = [delayed(method.noise_sums)(mixture, 1) for mixture in mixtures]
+    noise = compute(merged(summed))[0].noise()
     left_out = {*roles.drop}
     return Fitted(
         roles,
@@ -263,8 +273,15 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
         famd,
         tuple(name for name in names if name not in left_out),
         {name: compute(delayed(_meta_of)(kept[name][0]))[0][name] for name in roles.keep},
-        root,
+        noise,
     )
+
+
+def _local(settings: Settings) -> LocalMethod:
+    method = method_of(settings.method)
+    if not isinstance(method, LocalMethod):
+        raise InputError(f"method {settings.method} does not work on a cluster yet")
+    return method
 
 
 # ---------------------------------------------------------------- columns
@@ -398,7 +415,7 @@ def _encoded(
     if not suspects:
         made = prepared(
             columns,
-            smoothed=settings.method == "smoothed",
+            _local(settings).scaled,
             k=settings.k,
             min_level_count=settings.min_level_count,
         )
@@ -498,7 +515,7 @@ def merged(sums: Sequence[Any]) -> Any:
     return sums[0]
 
 
-def _sum(parts: Sequence[CrossProduct | NoiseSums]) -> Any:
+def _sum(parts: Sequence[CrossProduct | Sums]) -> Any:
     import copy
 
     # What a task was given is not changed: it may be asked for again.
@@ -640,7 +657,6 @@ def _mixtures(found: list[Any], firsts: Ints, groups: Any, settings: Settings) -
                 groups,
                 int(firsts[i]),
                 int(firsts[-1]),
-                settings.method == "smoothed",
             )
         )
     return list(persist(*made))
@@ -669,11 +685,8 @@ def _mixed(
     groups: Sequence[Group],
     first: int,
     total: int,
-    smoothed: bool,
 ) -> Mixture:
-    return cells.mixture_of_cell(
-        cell, *near, halos, groups, first=first, total=total, smoothed=smoothed
-    )
+    return cells.mixture_of_cell(cell, *near, halos, groups, first=first, total=total)
 
 
 def _kept_of(cell: Cell) -> Mapping[Hashable, Any]:
@@ -708,14 +721,14 @@ def _avatars(
     shared: _Shared,
     mixture: Mixture,
     kept: Mapping[Hashable, Any],
-    root: Any,
+    noise: Noise,
     draw: _Draw,
     part: int,
 ) -> Any:
     """The avatars of one cell, with the number in whose order they are published."""
     import pandas as pd
 
-    mixture = replace(mixture, root=root)
+    mixture = replace(mixture, noise=noise)
     columns = [column for group in shared.groups for column in group.columns]
     numbers = [column for column in columns if isinstance(column, Numbers)]
     made = gathered_into(mixture, 1, MEMORY)
@@ -732,7 +745,8 @@ def _avatars(
     )
     none = np.empty(0, dtype=np.int64)
     every = np.arange(len(mixture.order))
-    drawn = Release(cells.table_of(columns, shared.roles), mixture, made, every, none)
+    table = cells.table_of(columns, shared.roles)
+    drawn = Release(table, layout_of(mixture), made, every, mixture.order, none)
     natives: dict[Hashable, Any] = {}
     for name in shared.names:
         if name in kept:

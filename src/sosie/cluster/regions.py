@@ -376,7 +376,6 @@ def mixture_of_cell(
     *,
     first: int,
     total: int,
-    smoothed: bool,
 ) -> Mixture:
     """The mixture of one cell, its neighbours from other cells behind its own rows."""
     beyond = np.concatenate([np.empty(0, np.int64), *(part.places for part in halos)])
@@ -402,7 +401,6 @@ def mixture_of_cell(
         cell.order,
         np.ascontiguousarray(rows.T, dtype=np.int32),
         np.ascontiguousarray(distances.T),
-        smoothed=smoothed,
         first=first,
         total=total,
     )

@@ -1,17 +1,11 @@
-"""Avatarizer: a table in, avatars out.
-
-Neighbours are found once; a release only draws new weights, so a hundred releases cost
-one fit and a hundred gathers.
-"""
+"""Avatarizer: a table in, avatars out."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,86 +15,31 @@ from sosie.compute.storage import MEMORY, Space
 from sosie.data.remote import engine_of
 from sosie.data.table import Roles, Table
 from sosie.errors import InputError, SosieError, SosieWarning, quoted
-from sosie.generate.draw import Gathered, gather, gathered_into
-from sosie.generate.mixture import Mixture, mixture_of
+from sosie.generate.gathered import Gathered
+from sosie.generate.guarantee import Guarantee
+from sosie.generate.methods import Fitted, method_of
 from sosie.generate.release import Release
-from sosie.latent.famd import FAMD
-from sosie.latent.neighbours import NeighbourIndex, Neighbours, along_curve, curve, reach_of
+from sosie.generate.secrets import Secrets
+from sosie.generate.settings import DEFAULT, Settings
 
-__all__ = ["Avatarizer", "Decode", "Method", "Settings"]
-
-Method = Literal["smoothed", "barycentre"]
-Decode = Literal["draw", "vote"]
+__all__ = ["Avatarizer"]
 
 _NONE = np.empty(0, dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How avatars are made; all of it is public, and none of it is the seed.
-
-    Attributes
-    ----------
-    k : neighbours that each avatar is a mixture of, at least 1.
-    components : dimensions of the latent space in which neighbours are found.
-    method : ``smoothed`` (spread given back on normal scores) or ``barycentre`` (as published).
-    decode : categories by ``draw`` (one neighbour's, by weight) or ``vote`` (the heaviest).
-    min_level_count : levels that fewer people hold are never drawn.
-    augment : avatars for each person.
-    """
-
-    k: int = 5
-    components: int = 5
-    method: Method = "smoothed"
-    decode: Decode = "draw"
-    min_level_count: int = 5
-    augment: int = 1
-
-    @classmethod
-    def of(
-        cls,
-        k: int = 5,
-        components: int = 5,
-        method: Method = "smoothed",
-        decode: Decode = "draw",
-        min_level_count: int | None = None,
-        augment: int = 1,
-    ) -> Self:
-        """Settings with the default level count: k where smoothed, 1 where barycentre.
-
-        Raises
-        ------
-        InputError
-            A value out of range.
-
-        Examples
-        --------
-        >>> Settings.of(k=7).min_level_count, Settings.of(method="barycentre").min_level_count
-        (7, 1)
-        """
-        for name, number in (("k", k), ("components", components), ("augment", augment)):
-            if number < 1:
-                raise InputError(f"{name} must be at least 1, got {number}")
-        if method not in ("smoothed", "barycentre"):
-            raise InputError(f"method must be smoothed or barycentre, got {method!r}")
-        if decode not in ("draw", "vote"):
-            raise InputError(f"decode must be draw or vote, got {decode!r}")
-        least = (k if method == "smoothed" else 1) if min_level_count is None else min_level_count
-        if least < 1:
-            raise InputError(f"min_level_count must be at least 1, got {least}")
-        return cls(k, components, method, decode, least, augment)
-
-
 class Avatarizer:
-    """Replaces each person by a random local mixture of their nearest neighbours.
+    """Draws avatars of the people of a table, by one of the methods.
 
     Parameters
     ----------
     k, components, method, decode, min_level_count, augment :
-        See `Settings`; ``min_level_count`` is by default k, and 1 for the barycentre.
+        See `sosie.generate.settings.Settings`; None takes the method's default.
     seed :
         A secret. None takes one from the operating system. Whoever holds the seed and
         the originals can make the avatars again.
+    key :
+        A secret of the table, that of a former release of it. None derives it from a given
+        seed, or takes a fresh one. Only methods with a guarantee have a use for it.
     keep, drop, id, categorical, numeric, date, linked, weights :
         See `sosie.data.table.Roles`.
     threads :
@@ -123,12 +62,13 @@ class Avatarizer:
 
     def __init__(
         self,
-        k: int = 5,
-        components: int = 5,
+        k: int | None = None,
+        components: int | None = None,
         *,
-        method: Method = "smoothed",
-        decode: Decode = "draw",
+        method: str = DEFAULT,
+        decode: str | None = None,
         seed: int | None = None,
+        key: int | None = None,
         min_level_count: int | None = None,
         augment: int = 1,
         keep: Sequence[Hashable] = (),
@@ -153,24 +93,22 @@ class Avatarizer:
             linked=tuple(tuple(group) for group in linked),
             weights=dict(weights or {}),
         )
-        if seed is not None and seed < 0:
-            raise InputError("the seed must be at least 0")
-        self._seed = fresh_seed() if seed is None else seed
+        self._secrets = Secrets.of(seed, key)
         # The published order has entropy of its own; it is repeatable only with a given seed.
         self._order_seed = fresh_seed() if seed is None else seed
         self.threads = (os.cpu_count() or 1) if threads < 1 else threads
         self.chunk = chunk
-        self._fitted: _Fitted | None = None
-        self._spread: Any = None
+        self._fitted: Fitted | None = None
+        self._remote: Any = None
 
     @property
     def secret_seed(self) -> int:
         """The seed in use. Keep it with the originals, never with the avatars."""
-        return self._seed
+        return self._secrets.seed
 
     @property
-    def fitted(self) -> _Fitted:
-        """What `fit` found; raises SosieError before it."""
+    def fitted(self) -> Fitted:
+        """What releases are drawn from; raises SosieError before `fit`."""
         if self._fitted is None:
             raise SosieError("fit the avatarizer to a table first")
         return self._fitted
@@ -181,17 +119,13 @@ class Avatarizer:
         return self.fitted.table
 
     @property
-    def famd(self) -> FAMD:
-        """The latent space in which neighbours were found."""
-        return self.fitted.famd
-
-    @property
-    def neighbours(self) -> Neighbours:
-        """The k nearest other people of each person, in row order."""
-        return self.fitted.near
+    def guarantee(self) -> Guarantee:
+        """What holds for the avatars of this table, or why nothing does."""
+        made = self.fitted if self._remote is None else self._remote
+        return made.guarantee.kept_outside(self.roles.keep)
 
     def fit(self, data: object, *, engine: Any = None) -> Self:
-        """Find each person's neighbours; the input is not changed.
+        """Fit the method to a table; the input is not changed.
 
         Parameters
         ----------
@@ -207,9 +141,9 @@ class Avatarizer:
         """
         engine = engine or engine_of(data)
         if engine is not None:
-            self._fitted, self._spread = None, engine.fit(data, self.settings, self.roles)
+            self._fitted, self._remote = None, engine.fit(data, self.settings, self.roles)
             return self
-        self._spread = None
+        self._remote = None
         if isinstance(data, Table):
             table = data
         else:
@@ -225,7 +159,12 @@ class Avatarizer:
                 f" really meant, keep it as it is (--keep {name}), average it (--numeric {name})"
                 f" or, where it holds dates, say so (--date {name})"
             )
-        self._fitted = _Fitted.of(table, self.settings, self.threads)
+        if not table.columns:
+            raise InputError(
+                "no column is left to make avatars from: all are kept, dropped or identifiers"
+            )
+        method = method_of(self.settings.method)
+        self._fitted = method.fit(table, self.settings, self._secrets.key, self.threads)
         return self
 
     def draw(self, release: int = 0, part: int = 0) -> Table:
@@ -236,33 +175,25 @@ class Avatarizer:
         release : which release, at least 0.
         part : which of the ``augment`` avatars of each person.
         """
-        if release < 0:
-            raise InputError(f"releases are numbered from 0, got {release}")
-        fitted, number = self.fitted, release * self.settings.augment + part
-        made = self._gather(fitted.mixture, [number], fitted.table.space)
-        whole = Release(fitted.table, fitted.mixture, made, fitted.place, _NONE)
+        fitted = self.fitted
+        made = self._gathered(fitted, release, range(part, part + 1))
+        pairing = fitted.pairing(self._secrets.seed, release, part)
+        whole = Release(fitted.table, fitted.layout, made, _places(pairing), pairing, _NONE)
         return whole.encoded(fitted.table.space)
 
-    def draw_places(self, release: int, places: slice) -> tuple[Ints, Table]:
-        """Some rows of what `draw` gives, in memory: those at consecutive places.
+    def pieces(self, release: int, size: int) -> Iterator[tuple[Ints, Table]]:
+        """What `draw` gives, about so many rows at a time, in an order of the method's own.
 
-        Returns
-        -------
+        Yields
+        ------
         rows : (m,) int64, the row of each.
-        table : their avatars, encoded.
+        table : their avatars, encoded, in memory.
         """
-        fitted, mixture = self.fitted, self.fitted.mixture
-        some = replace(
-            mixture,
-            order=mixture.order[places],
-            rows=mixture.rows[:, places],
-            distances=mixture.distances[:, places],
-            first=places.start,
-            total=len(mixture.order),
-        )
-        made = self._gather(some, [release * self.settings.augment], MEMORY)
-        own = np.arange(len(some.order))
-        return some.order, Release(fitted.table, some, made, own, _NONE).encoded()
+        for piece in self.fitted.pieces(size):
+            made = self._gathered(piece, release, range(1), MEMORY)
+            rows = piece.pairing(self._secrets.seed, release, 0)
+            own = np.arange(len(rows))
+            yield rows, Release(piece.table, piece.layout, made, own, rows, _NONE).encoded()
 
     def release(self, r: int = 0, *, shuffle: bool = True) -> Any:
         """One release, as the kind of dataframe that was fitted.
@@ -275,61 +206,55 @@ class Avatarizer:
         ----------
         r : which release, at least 0; other releases draw other weights.
         """
-        if self._spread is not None:
-            return self._spread.release(
-                r, seed=self._seed, order_seed=self._order_seed, shuffle=shuffle
+        if self._remote is not None:
+            return self._remote.release(
+                r, seed=self._secrets.seed, order_seed=self._order_seed, shuffle=shuffle
             )
-        return self.drawn(r, shuffle=shuffle).frame(self.threads, last=True)
-
-    def drawn(self, r: int = 0, *, shuffle: bool = True) -> Release:
-        """One release, gathered and not yet written (see `release`)."""
-        if r < 0:
-            raise InputError(f"releases are numbered from 0, got {r}")
-        parts = self.settings.augment
-        fitted = self.fitted
-        numbers = range(r * parts, (r + 1) * parts)
-        made = self._gather(fitted.mixture, numbers, fitted.table.space)
-        return self._ordered(made, r, shuffle)
+        return self._drawn(r, shuffle).frame(self.threads, last=True)
 
     def both(self, r: int = 0) -> tuple[Release, Release]:
-        """One release drawn once: as it is published, and aligned."""
-        drawn = self.drawn(r)
-        return drawn, self._ordered(drawn.made, r, shuffle=False)
-
-    def _ordered(self, made: Gathered, r: int, shuffle: bool) -> Release:
-        fitted, parts = self.fitted, self.settings.augment
-        if shuffle:
-            places = np.argsort(self._keys(r, Purpose.ORDER))  # places of all parts together
-        else:
-            count = len(fitted.table)
-            places = np.concatenate([fitted.place + part * count for part in range(parts)])
-        surrogates = _NONE
-        if fitted.table.roles.id:
-            surrogates = np.argsort(np.argsort(self._keys(r, Purpose.SURROGATE)))[places]
-        return Release(fitted.table, fitted.mixture, made, places, surrogates)
+        """One release drawn once: as it is published, and aligned; not yet written."""
+        published = self._drawn(r, shuffle=True)
+        return published, self._ordered(published.made, r, shuffle=False)
 
     def releases(self, count: int, *, shuffle: bool = True) -> Iterator[Any]:
         """Releases 0 to ``count - 1``, one at a time."""
         for r in range(count):
             yield self.release(r, shuffle=shuffle)
 
-    def _gather(self, mixture: Mixture, numbers: Sequence[int], space: Space) -> Gathered:
-        """So many avatars of each person of a mixture, in `space`."""
-        made = gathered_into(mixture, len(numbers), space)
-        for part, number in enumerate(numbers):
-            gather(
-                mixture,
-                self.fitted.table.numbers,
-                self._seed,
-                number,
-                made,
-                part,
-                decode=self.settings.decode,
-                chunk=self.chunk,
-                threads=self.threads,
-                space=self.fitted.table.space,
-            )
-        return made
+    def _drawn(self, r: int, shuffle: bool) -> Release:
+        made = self._gathered(self.fitted, r, range(self.settings.augment))
+        return self._ordered(made, r, shuffle)
+
+    def _gathered(
+        self, fitted: Fitted, r: int, parts: range, storage: Space | None = None
+    ) -> Gathered:
+        if r < 0:
+            raise InputError(f"releases are numbered from 0, got {r}")
+        return fitted.draw(
+            self._secrets.seed,
+            r,
+            parts,
+            storage=storage or fitted.table.space,
+            chunk=self.chunk,
+            threads=self.threads,
+        )
+
+    def _ordered(self, made: Gathered, r: int, shuffle: bool) -> Release:
+        """A release of what was gathered: in random order, or aligned part by part."""
+        fitted, parts = self.fitted, range(self.settings.augment)
+        count = len(fitted.table)
+        pairings = [fitted.pairing(self._secrets.seed, r, part) for part in parts]
+        if shuffle:
+            places = np.argsort(self._keys(r, Purpose.ORDER))  # places of all parts together
+        else:
+            aligned = zip(parts, pairings, strict=True)
+            places = np.concatenate([_places(own) + part * count for part, own in aligned])
+        surrogates = _NONE
+        if fitted.table.roles.id:
+            surrogates = np.argsort(np.argsort(self._keys(r, Purpose.SURROGATE)))[places]
+        pairing = pairings[0] if len(parts) == 1 else np.concatenate(pairings)
+        return Release(fitted.table, fitted.layout, made, places, pairing, surrogates)
 
     def _keys(self, release: int, purpose: Purpose) -> Ints:
         """(parts * n,) int64: random numbers by place, whose order is that of publication."""
@@ -345,56 +270,8 @@ def _names(given: Sequence[Hashable]) -> tuple[Hashable, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-@dataclass(frozen=True)
-class _Fitted:
-    """The originals, their latent space, and the mixture that releases are gathered from."""
-
-    table: Table
-    famd: FAMD
-    mixture: Mixture
-
-    @classmethod
-    def of(cls, table: Table, settings: Settings, threads: int) -> _Fitted:
-        if not table.columns:
-            raise InputError(
-                "no column is left to make avatars from: all are kept, dropped or identifiers"
-            )
-        if settings.k > len(table) - 1:
-            raise InputError(
-                f"k is {settings.k}, and in a table of {len(table)} rows the largest k is"
-                f" {max(len(table) - 1, 0)}"
-            )
-        famd = FAMD.fit(table, settings.components, table.roles.weights, threads)
-        table.space.forget()
-        near, order = _neighbours(famd, table, settings.k, threads)
-        mixture = mixture_of(
-            table,
-            near,
-            order,
-            smoothed=settings.method == "smoothed",
-            min_level_count=settings.min_level_count,
-            threads=threads,
-        )
-        return cls(table, famd, mixture)
-
-    @cached_property
-    def near(self) -> Neighbours:
-        """The k nearest other people of each person, in row order."""
-        order, mixture = self.mixture.order, self.mixture
-        return Neighbours(mixture.distances.T[self.place], order[mixture.rows.T[self.place]])
-
-    @cached_property
-    def place(self) -> Ints:
-        """(n,) int64: the place of each row."""
-        place = np.empty(len(self.mixture.order), dtype=np.int64)
-        place[self.mixture.order] = np.arange(len(place))
-        return place
-
-
-def _neighbours(famd: FAMD, table: Table, k: int, threads: int) -> tuple[Neighbours, Ints]:
-    """Each row's neighbours, as places, and the row at each place; the search is let go."""
-    points = famd.transform(table, threads)
-    table.space.forget()
-    order = along_curve(points, curve(points, reach_of(famd.eigenvalues)))
-    points = points.take(order, axis=0)
-    return NeighbourIndex.placed_along(points, order, threads).around(k), order
+def _places(pairing: Ints) -> Ints:
+    """The place of each row, of the row of each place."""
+    places = np.empty(len(pairing), dtype=np.int64)
+    places[pairing] = np.arange(len(pairing))
+    return places

@@ -4,9 +4,7 @@ FAMD is linear, so a weighted mean of all latent coordinates, mapped back, is th
 weighted mean of the neighbours' numbers and the weighted vote of their categories.
 Nothing is mapped back here: avatars are gathered from the neighbours' raw rows.
 
-Source of the weights: Guillaudeux et al., npj Digital Medicine 6:37 (2023). Source of
-the smoothing: Silverman and Young, Biometrika 74 (1987), made local and put on normal
-scores.
+What the weights are, and all else that is a formula, stands in `sosie.generate.law`.
 
 Arrays are in the order of a curve through space (neighbours in space are neighbours in
 memory) and have one row for each neighbour, ``(k, n)``, so that every operation runs
@@ -29,36 +27,14 @@ from sosie.compute.storage import MEMORY, Space
 from sosie.compute.sums import added
 from sosie.compute.threads import each_part
 from sosie.data.table import Numbers
-from sosie.generate.mixture import MISSING, SPIKE, Mixture, Single, Voted, proximity
+from sosie.generate import law
+from sosie.generate.gathered import Gathered
+from sosie.generate.mixture import MISSING, SPIKE, Mixture, Single, Voted
 
-__all__ = ["Ballot", "Draws", "Gathered", "draw_weights", "draws_of", "gather", "gathered_into"]
-
-LEAST_SPREAD = 0.25
-"""Share of the local variance that noise always has: a lone neighbour's value is not copied."""
+__all__ = ["Ballot", "Draws", "draws_of", "gather", "gathered_into"]
 
 FORGET = 1 << 20
 """Places after which memory that is also on disk is let go."""
-
-
-def draw_weights(near: Floats, rng: np.random.Generator) -> Floats:
-    """Random weights of the neighbours, ``(m, k) float64``, each row summing to 1.
-
-    ``w_j`` is proportional to ``near_j * R_j * C_j`` with ``R_j ~ Exp(1)`` and
-    ``C_j = 2^-rank``, ranks 1..k permuted at random (Guillaudeux et al. 2023).
-
-    Parameters
-    ----------
-    near : (m, k) float64, see `proximity`.
-    """
-    weights = near * _chance(near.shape, rng)
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-
-def _chance(shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-    """``R_j * C_j`` of the weights."""
-    count, k = shape
-    ranks = np.tile(np.exp2(-np.arange(1.0, k + 1)), (count, 1))
-    return np.asarray(rng.standard_exponential((count, k)) * rng.permuted(ranks, axis=1, out=ranks))
 
 
 @dataclass(frozen=True)
@@ -69,12 +45,12 @@ class Draws:
     ----------
     weights : (m, k) float32, ``R_j * C_j``.
     votes : (m, voted) float32, uniform.
-    noise : (p, m) float32, Gaussian with the covariance of the mixture's noise, or None.
+    noise : (p, m) float32, see `sosie.generate.noise.Noise.drawn`.
     """
 
     weights: Single
     votes: Single
-    noise: Single | None
+    noise: Single
 
 
 def draws_of(mixture: Mixture, seed: int, release: int, part: slice) -> Draws:
@@ -84,37 +60,22 @@ def draws_of(mixture: Mixture, seed: int, release: int, part: slice) -> Draws:
     ----------
     part : consecutive places, numbered among all of them.
     """
-    k, width = len(mixture.rows), len(mixture.numbers)
-    size = part.stop - part.start
+    k, size = len(mixture.rows), part.stop - part.start
     weights = np.empty((size, k), dtype=np.float32)
     votes = np.empty((size, len(mixture.voted)), dtype=np.float32)
-    noise = None if mixture.root is None else np.empty((width, size), dtype=np.float32)
+    noise: list[Single] = []
     for block in range(part.start // BLOCK, -(-part.stop // BLOCK)):
         start, stop = block * BLOCK, min((block + 1) * BLOCK, mixture.total)
         own = slice(max(part.start, start) - start, min(part.stop, stop) - start)
         into = slice(own.start + start - part.start, own.stop + start - part.start)
-        weights[into] = _chance(
-            (stop - start, k), generator(seed, release, block, Purpose.WEIGHTS)
-        )[own]
+        count = stop - start
+        rng = generator(seed, release, block, Purpose.WEIGHTS)
+        weights[into] = law.chance((count, k), rng)[own]
         rng = generator(seed, release, block, Purpose.LEVELS)
-        votes[into] = rng.random((stop - start, votes.shape[1]), dtype=np.float32)[own]
-        if noise is not None and mixture.root is not None:
-            rng = generator(seed, release, block, Purpose.NOISE)
-            free = rng.standard_normal((width, stop - start), dtype=np.float32)[:, own]
-            for i, mix in enumerate(mixture.root):
-                total = free[0] * mix[0]
-                for one, factor in zip(free[1 : i + 1], mix[1:], strict=False):
-                    total += one * factor  # one by one: a matrix product rounds by position
-                noise[i, into] = total
-    return Draws(weights, votes, noise)
-
-
-@dataclass(frozen=True)
-class Gathered:
-    """One release, place by place: codes of what was voted on, values of the numbers."""
-
-    codes: list[NDArray[Any]]
-    values: list[Floats]
+        votes[into] = rng.random((count, votes.shape[1]), dtype=np.float32)[own]
+        rng = generator(seed, release, block, Purpose.NOISE)
+        noise.append(mixture.noise.drawn(rng, count, own))
+    return Draws(weights, votes, np.concatenate(noise, axis=1))
 
 
 def gathered_into(mixture: Mixture, parts: int, space: Space) -> Gathered:
@@ -134,7 +95,7 @@ def gather(
     into: Gathered,
     part: int = 0,
     *,
-    decode: str,
+    decode: str | None,
     chunk: int,
     threads: int,
     space: Space = MEMORY,
@@ -162,29 +123,24 @@ def gather(
         for start in range(block.start, block.stop, chunk):
             some = slice(start, min(start + chunk, block.stop))
             own = slice(some.start - block.start, some.stop - block.start)
-            mix(some, draws.weights[own], draws.votes[own], draws.noise, own)
+            mix(some, draws.weights[own], draws.votes[own], draws.noise[:, own])
 
-    def mix(part: slice, chance: Single, votes: Single, noise: Single | None, own: slice) -> None:
+    def mix(part: slice, chance: Single, votes: Single, noise: Single) -> None:
         rows = mixture.rows[:, part]
-        weights: Floats = proximity(mixture.distances[:, part].T).T * chance.T
-        weights /= added(weights)
+        near = law.proximity(mixture.distances[:, part].T).T
+        weights = law.normalised(near * chance.T)
         ballot = Ballot(rows, weights)
         votes = np.ascontiguousarray(votes.T)
         for voted, drawn, vote in zip(mixture.voted, codes, votes, strict=True):
             drawn[part] = ballot.draw(voted, vote) if decode == "draw" else ballot.winner(voted)
-        means, spreads = _averages(mixture, rows, weights)
+        means, scales = _averages(mixture, rows, weights)
         for number, column, drawn in zip(mixture.numbers, columns, values, strict=True):
-            made = means[:, number.column]
-            if noise is not None:
-                spread = spreads[:, number.column if spreads.shape[1] > 1 else 0]
-                made = made + spread * noise[number.column, own]
-            if number.scores is not None:
-                made = number.scores.back(made)
+            made = number.scale.back(mixture.noise.added(means, scales, noise, number.column))
             made = np.clip(column.rounded(made), number.low, number.high)
             if number.state is not None:
                 state = codes[number.state][part]
-                if number.scores is not None and number.scores.spike is not None:
-                    made = np.where(state == SPIKE, number.scores.spike, made)
+                if number.scale.spike is not None:
+                    made = np.where(state == SPIKE, number.scale.spike, made)
                 made = np.where(state == MISSING, np.nan, made)
             drawn[part] = made
 
@@ -200,30 +156,27 @@ def gather(
 
 @np.errstate(over="ignore")  # weights sum to 1 but for roundoff; clipping brings back what it adds
 def _averages(mixture: Mixture, rows: NDArray[np.int32], weights: Floats) -> tuple[Floats, Floats]:
-    """Weighted means over the neighbours that have a value, and how much spread they took away.
+    """Weighted means of the numbers, and the scales of their noise.
 
     Returns
     -------
     means : (m, p) float64.
-    spreads : (m, p) float64, or (m, 1) where every row has every value.
+    scales : (m, p) float64, or (m, 1) where every row has every value.
     """
     shape = (rows.shape[1], mixture.values.shape[1])
     means = np.zeros(shape)
     if mixture.present is None:
         for near, weight in zip(rows, weights, strict=True):
             means += weight[:, None] * mixture.values.take(near, axis=0)
-        squares = added(np.square(weights))[:, None]
-        return means, np.sqrt(np.maximum(1 - squares, LEAST_SPREAD))
+        return means, law.noise_scales(added(np.square(weights))[:, None])
     squares, total = np.zeros(shape), np.zeros(shape)
     for near, weight in zip(rows, weights, strict=True):
         share = weight[:, None] * mixture.present.take(near, axis=0)
         total += share
         means += share * mixture.values.take(near, axis=0)
         squares += np.square(share)
-    has = total > 0
-    means = np.where(has, np.divide(means, total, out=means, where=has), mixture.fallback)
-    squares = np.divide(squares, np.square(total), out=squares, where=has)
-    return means, np.sqrt(np.maximum(1 - squares, LEAST_SPREAD))
+    scales = law.noise_scales(law.concentrations(squares, total))
+    return law.weighted_means(means, total, mixture.fallback), scales
 
 
 class Ballot:
@@ -244,8 +197,8 @@ class Ballot:
         """The level of one neighbour, drawn by weight among those with an allowed level."""
         if voted.allowed.all():
             return voted.codes.take(self._pick(self.running, chance))
-        allowed = voted.allowed[voted.codes[self.rows]]
-        running = np.cumsum(self.weights * allowed, axis=0)
+        votes = law.eligible(self.weights, voted.allowed[voted.codes[self.rows]])
+        running = np.cumsum(votes, axis=0)
         drawn = voted.codes.take(self._pick(running, chance))
         return np.where(running[-1] > 0, drawn, np.asarray(voted.commonest, drawn.dtype))
 
@@ -261,10 +214,4 @@ class Ballot:
     def winner(self, voted: Voted) -> NDArray[Any]:
         """The allowed level with the greatest weight; ties go to the nearer neighbour."""
         codes = voted.codes[self.rows]
-        weights = self.weights * voted.allowed[codes]
-        best, most = codes[0].copy(), np.zeros(codes.shape[1])
-        for mine, own in zip(codes, weights, strict=True):
-            share = added(weights * (codes == mine))
-            better = (share > most) & (own > 0)
-            best[better], most[better] = mine[better], share[better]
-        return np.where(most > 0, best, np.asarray(voted.commonest, best.dtype))
+        return law.winner(codes, law.eligible(self.weights, voted.allowed[codes]), voted.commonest)

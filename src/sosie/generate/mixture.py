@@ -1,8 +1,5 @@
 """What the avatars of a table are gathered from: made once, for all releases.
 
-Source of the smoothing: Silverman and Young, Biometrika 74 (1987), made local and put on
-normal scores.
-
 Arrays are in the order of a curve through space (neighbours in space are neighbours in
 memory) and have one row for each neighbour, ``(k, n)``, so that every operation runs
 along memory. A place is a position in that order.
@@ -10,9 +7,8 @@ along memory. A place is a position in that order.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,11 +17,12 @@ from numpy.typing import NDArray
 from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.compute.randomness import BLOCK
 from sosie.compute.storage import MEMORY, Space, Weighed
-from sosie.compute.sums import WholeSum, added, tally
-from sosie.compute.threads import each_part, one_blas_thread
+from sosie.compute.sums import tally
+from sosie.compute.threads import each_part
 from sosie.data.table import Column, Levels, Numbers, Table
 from sosie.errors import InputError, quoted
-from sosie.generate.normal_scores import NormalScores
+from sosie.generate.noise import Noise, NoNoise
+from sosie.generate.scales import Scale, Scaled
 from sosie.latent.neighbours import Neighbours
 
 __all__ = [
@@ -33,7 +30,6 @@ __all__ = [
     "SCORED",
     "SPIKE",
     "Mixture",
-    "NoiseSums",
     "Prepared",
     "Scored",
     "Single",
@@ -41,36 +37,18 @@ __all__ = [
     "groups_of",
     "mixed",
     "mixture_of",
-    "noise_root",
     "prepared",
-    "proximity",
 ]
 
 Single = NDArray[np.float32]
 
-FLOOR = 0.1
-"""A distance counts as at least this share of the farthest: a twin can't take all the weight."""
-
-UNIT = 2.0**13
-"""Deviations of normal scores, below 2^4, are summed in units of 1 / UNIT."""
+Scaling = Callable[[Floats, int], Scaled]
+"""Values, and how many people must share an extreme, to values on a scale."""
 
 MOST_TOGETHER = 1 << 22
 """Up to so many rows columns are prepared side by side, above one after the other."""
 
 SCORED, SPIKE, MISSING = 0, 1, 2
-
-
-def proximity(distances: NDArray[Any]) -> Floats:
-    """``1 / distance`` to each neighbour, floored, scaled to at most 1: ``(n, k) float64``.
-
-    Parameters
-    ----------
-    distances : (n, k) float, closest first.
-    """
-    distances = distances.astype(np.float64)
-    floor = np.maximum(FLOOR * distances[:, -1:], np.finfo(np.float64).tiny)
-    floored = np.maximum(distances, floor)
-    return np.asarray(floored[:, :1] / floored)
 
 
 @dataclass(frozen=True)
@@ -101,14 +79,14 @@ class Scored(Weighed):
     ----------
     column : its place among the columns of `Mixture.values`.
     state : its place among `Mixture.voted`, or None where every row has a value to average.
-    scores : the way back from normal scores, or None for the barycentre.
+    scale : on which it is averaged, and the way back.
     low, high : range of the originals that enough people share, which rounding must not leave.
     """
 
     name: Hashable
     column: int
     state: int | None
-    scores: NormalScores | None
+    scale: Scale
     low: float
     high: float
 
@@ -125,7 +103,7 @@ class Mixture(Weighed):
     values : (n, p) float64, or float32 normal scores; 0 where there is nothing to average.
     present : (n, p) bool, or None where all is present.
     fallback : (p,) float64, the mean where no neighbour has a value.
-    root : (p, p) float32, the lower triangular root of the covariance of the noise, or None.
+    noise : what is added to the weighted means.
     first, total : the number of the first place, and of all places: not 0 and n where this is a
         part of the whole, whose neighbours then stand behind the n places of its own.
     """
@@ -138,14 +116,9 @@ class Mixture(Weighed):
     values: Floats
     present: Mask | None
     fallback: Floats
-    root: Single | None
+    noise: Noise
     first: int = 0
     total: int = 0
-
-    @cached_property
-    def near(self) -> Single:
-        """(k, n) float32, see `proximity`."""
-        return np.ascontiguousarray(proximity(self.distances.T).T, dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -185,9 +158,13 @@ def groups_of(table: Table) -> Iterator[tuple[Column, ...]]:
 
 
 def prepared(
-    columns: Sequence[Column], *, smoothed: bool, k: int, min_level_count: int
+    columns: Sequence[Column], scaled: Scaling, *, k: int, min_level_count: int
 ) -> Prepared:
     """Prepare one column or one linked group, whole, in any order of its rows.
+
+    Parameters
+    ----------
+    scaled : puts the values of a number on the scale on which they are averaged.
 
     Raises
     ------
@@ -196,7 +173,7 @@ def prepared(
     """
     (column, *others) = columns
     if isinstance(column, Numbers):
-        return _prepared_number(column, smoothed, k, min_level_count)
+        return _prepared_number(column, scaled, k, min_level_count)
     if others:
         return Prepared(_joint([c for c in columns if isinstance(c, Levels)], min_level_count))
     _check_levels(column, min_level_count)
@@ -204,26 +181,18 @@ def prepared(
     return Prepared(_vote((column.name,), column.codes, min_level_count, absent))
 
 
-def _prepared_number(column: Numbers, smoothed: bool, k: int, least: int) -> Prepared:
-    missing = column.missing
-    state = np.where(missing, np.uint8(MISSING), np.uint8(SCORED))
+def _prepared_number(column: Numbers, scaled: Scaling, k: int, least: int) -> Prepared:
     # An extreme is no one's own where k share it, whatever levels may be drawn.
-    scores = NormalScores.of(column.values, max(least, k)) if smoothed else None
-    values: NDArray[Any]
-    if scores is None:
-        values, shared = np.nan_to_num(column.values, nan=0.0), column.values
-    else:
-        state[~scores.scored & ~missing] = SPIKE
-        values = scores.scores
-        shared = scores.ordered if len(scores.ordered) else column.values
-    low, high = float(np.nanmin(shared)), float(np.nanmax(shared))
-    scored = Scored(column.name, 0, None, scores and scores.slim(), low, high)
+    made, missing = scaled(column.values, max(least, k)), column.missing
+    state = np.where(missing, np.uint8(MISSING), np.uint8(SCORED))
+    state[~made.scored & ~missing] = SPIKE
+    scored = Scored(column.name, 0, None, made.scale, made.low, made.high)
     if not state.any():
-        return Prepared(None, scored, values)
-    held = values[state == SCORED].astype(np.float64)
+        return Prepared(None, scored, made.values)
+    held = made.values[state == SCORED].astype(np.float64)
     # Divided first, since sums overflow.
     fallback = float((held / max(len(held), 1)).sum())
-    return Prepared(_vote((column.name,), state, least), scored, values, fallback)
+    return Prepared(_vote((column.name,), state, least), scored, made.values, fallback)
 
 
 def _joint(columns: Sequence[Levels], least: int) -> Voted:
@@ -275,17 +244,18 @@ def mixture_of(
     table: Table,
     near: Neighbours,
     order: Ints,
+    scaled: Scaling,
     *,
-    smoothed: bool,
     min_level_count: int,
     threads: int,
 ) -> Mixture:
-    """The mixture of a table.
+    """The mixture of a table, without noise.
 
     Parameters
     ----------
     near : neighbours of the row at each place, as places.
     order : (n,) int64, the row at each place.
+    scaled : see `prepared`.
 
     Raises
     ------
@@ -298,7 +268,7 @@ def mixture_of(
 
     def prepare(some: slice) -> None:
         for i in range(some.start, some.stop):
-            made = prepared(groups[i], smoothed=smoothed, k=k, min_level_count=min_level_count)
+            made = prepared(groups[i], scaled, k=k, min_level_count=min_level_count)
             voted, values = made.voted, made.values
             parts[i] = replace(
                 made,
@@ -310,11 +280,7 @@ def mixture_of(
     each_part(prepare, len(groups), 1, threads if BLOCK < len(order) < MOST_TOGETHER else 1)
     rows = np.ascontiguousarray(near.rows.T, dtype=np.int32)
     distances = np.ascontiguousarray(near.distances.T, dtype=np.float32)
-    made = mixed(parts, order, rows, distances, smoothed=smoothed, space=space)
-    if not smoothed or not made.numbers:
-        return made
-    sums = NoiseSums.of(made, threads)
-    return replace(made, root=noise_root(sums))
+    return mixed(parts, order, rows, distances, space=space)
 
 
 def mixed(
@@ -323,12 +289,11 @@ def mixed(
     rows: NDArray[np.int32],
     distances: Single,
     *,
-    smoothed: bool,
     space: Space = MEMORY,
     first: int = 0,
     total: int | None = None,
 ) -> Mixture:
-    """Put prepared columns together, without the root of the noise.
+    """Put prepared columns together, without noise.
 
     Parameters
     ----------
@@ -337,7 +302,8 @@ def mixed(
     """
     voted = [part.voted for part in parts if part.scored is None and part.voted is not None]
     scored = [part for part in parts if part.scored is not None]
-    values = space.empty((len(parts[0]), len(scored)), np.float32 if smoothed else np.float64)
+    dtype = scored[0].values.dtype if scored and scored[0].values is not None else np.float64
+    values = space.empty((len(parts[0]), len(scored)), dtype)
     present = None
     if any(part.voted is not None for part in scored):
         present = space.empty(values.shape, np.bool_)
@@ -361,69 +327,7 @@ def mixed(
         values=values,
         present=present,
         fallback=np.array([part.fallback for part in scored]),
-        root=None,
+        noise=NoNoise(),
         first=first,
         total=rows.shape[1] if total is None else total,
     )
-
-
-@dataclass(frozen=True)
-class NoiseSums:
-    """Sums over people of the products of their neighbours' deviations, exact in any order.
-
-    Attributes
-    ----------
-    products : of (p, p) whole numbers, in units of 2^-26.
-    pairs : of (p, p), degrees of freedom.
-    """
-
-    products: WholeSum
-    pairs: WholeSum
-
-    @classmethod
-    def of(cls, mixture: Mixture, threads: int = 1) -> NoiseSums:
-        """The sums over the people of a mixture.
-
-        Each person's covariance is unbiased; where a neighbour has no score, pairs count
-        over those that have both.
-        """
-        rows, values, present = mixture.rows, mixture.values, mixture.present
-        (k, count), width = rows.shape, values.shape[1]
-        products, pairs = WholeSum((width, width)), WholeSum((width, width))
-
-        def add(part: slice) -> None:
-            near = rows[:, part]
-            cells = values.take(near, axis=0).astype(np.float64)
-            if present is None:
-                cells -= added(cells) / k
-                pairs.add(np.full((width, width), (k - 1.0) * near.shape[1]))
-            else:
-                has = present.take(near, axis=0)
-                cells = (cells - added(cells) / np.maximum(has.sum(axis=0), 1)) * has
-                joint = np.array([(has & has[:, :, i, None]).sum(axis=0) for i in range(width)])
-                pairs.add(np.maximum(joint - 1, 0).sum(axis=1).astype(np.float64))
-            flat = np.rint(cells.reshape(-1, width) * UNIT)
-            products.add(flat.T @ flat)
-
-        with one_blas_thread():
-            each_part(add, count, max(BLOCK // k, 1), threads)
-        return cls(products, pairs)
-
-    def merge(self, other: NoiseSums) -> NoiseSums:
-        """The sums over both."""
-        self.products.merge(other.products)
-        self.pairs.merge(other.pairs)
-        return self
-
-
-def noise_root(sums: NoiseSums) -> Single:
-    """Lower triangular root of the mean over people of the covariance of their neighbours' scores.
-
-    Returns
-    -------
-    (p, p) float32.
-    """
-    covariance = sums.products.total / UNIT**2 / np.maximum(sums.pairs.total, 1)
-    eigenvalues, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-    root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
-    return np.ascontiguousarray(np.asarray(np.linalg.qr(root.T, mode="r")).T, dtype=np.float32)

@@ -240,6 +240,32 @@ class NormalScores(Weighed):
         share = position - low
         return self.ordered[low] * (1 - share) + self.ordered[high] * share
 
+    def located(self, seen: Floats, half: float) -> tuple[Floats, Floats]:
+        """Mean and variance of the normal scores of rounded values.
+
+        A value says that the score lay in an interval: of the values that round to it, or, at
+        the ends, of all that were clipped to it. Over that interval the score is a truncated
+        standard Gaussian.
+        """
+        from scipy.special import ndtr, ndtri
+
+        size = len(self.ordered)
+        known = np.nan_to_num(seen, nan=float(self.ordered[0]))
+        low = _position(self.ordered, known - half, "left")
+        high = _position(self.ordered, known + half, "right")
+        above = np.where(low <= 0, -np.inf, ndtri((low + 0.5) / size))
+        below = np.where(high >= size - 1, np.inf, ndtri((high + 0.5) / size))
+        mass = ndtr(below) - ndtr(above)
+        narrow = mass < 1e-3
+        safe = np.where(narrow, 1.0, mass)
+        edges = [np.exp(-0.5 * np.square(end)) / np.sqrt(2 * np.pi) for end in (above, below)]
+        finite = np.nan_to_num(above, neginf=0.0), np.nan_to_num(below, posinf=0.0)
+        mean = (edges[0] - edges[1]) / safe
+        variance = 1 + (finite[0] * edges[0] - finite[1] * edges[1]) / safe - np.square(mean)
+        middle = ndtri((np.clip((low + high) / 2, 0, size - 1) + 0.5) / size)
+        width = np.where(narrow & np.isfinite(below - above), below - above, 0.0)
+        return np.where(narrow, middle, mean), np.where(narrow, width**2 / 12, variance)
+
 
 def _scored(runs: Runs, begin: int, end: int) -> tuple[NDArray[np.float32], Mask]:
     """Scores of the values, and which have one: all but the run of the spike."""
@@ -284,3 +310,19 @@ def _knots(runs: Runs, begin: int, end: int, least: int) -> Floats:
     low, high = at(np.array([cut, total - 1 - cut]))
     knots = np.linspace(0, total - 1, min(total, MOST_KNOTS)).round().astype(np.int64)
     return np.clip(at(knots), low, high)
+
+
+def _position(ordered: Floats, values: Floats, side: str) -> Floats:
+    """Where values stand among order statistics: the first or last place of equal ones."""
+    last = len(ordered) - 1
+    if side == "left":
+        after = np.searchsorted(ordered, values, "left").clip(0, last)
+        before = np.maximum(after - 1, 0)
+    else:
+        before = (np.searchsorted(ordered, values, "right") - 1).clip(0, last)
+        after = np.minimum(before + 1, last)
+    gap = ordered[after] - ordered[before]
+    share = np.divide(values - ordered[before], gap, out=np.zeros(len(values)), where=gap > 0)
+    exact = after if side == "left" else before
+    inside = (share > 0) & (share < 1) & (gap > 0)
+    return np.where(inside, before + share, exact)

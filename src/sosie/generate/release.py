@@ -16,8 +16,7 @@ from sosie.compute.threads import each_part
 from sosie.data import frames
 from sosie.data.frames import Series
 from sosie.data.table import Column, Levels, Numbers, Table, kept_in
-from sosie.generate.draw import Gathered
-from sosie.generate.mixture import Mixture
+from sosie.generate.gathered import Gathered, Layout
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,16 +34,19 @@ class Release:
     Attributes
     ----------
     table : the originals.
-    mixture : what it was gathered from.
+    layout : which columns the arrays of `made` are of.
     made : the avatars, by place.
     places : (m,) int64, the place of each avatar in `made`, in the order of this release.
+    pairing : the original of each place, int64; of the places of one part where it is the same
+        for all parts.
     surrogates : (m,) int64, a number for each avatar; empty where no column asks for one.
     """
 
     table: Table
-    mixture: Mixture
+    layout: Layout
     made: Gathered
     places: Ints
+    pairing: Ints
     surrogates: Ints
 
     def __len__(self) -> int:
@@ -53,18 +55,18 @@ class Release:
     @property
     def rows(self) -> Ints:
         """(m,) int64, the original of each avatar."""
-        return self.mixture.order[self.places % len(self.mixture.order)]
+        return self.pairing[self.places % len(self.pairing)]
 
     def column(self, name: Hashable) -> Column:
         """One encoded column."""
         column = self.table.column(name)
         if isinstance(column, Numbers):
-            scored = next(n for n in self.mixture.numbers if n.name == name)
-            return replace(column, values=self.made.values[scored.column].take(self.places))
-        at = next(i for i, voted in enumerate(self.mixture.voted) if name in voted.names)
-        voted, codes = self.mixture.voted[at], self.made.codes[at].take(self.places)
-        if voted.parts is not None:
-            codes = voted.parts[codes, voted.names.index(name)].astype(column.codes.dtype)
+            values = self.made.values[self.layout.numbers.index(name)]
+            return replace(column, values=values.take(self.places))
+        at = next(i for i, vote in enumerate(self.layout.votes) if name in vote.names)
+        vote, codes = self.layout.votes[at], self.made.codes[at].take(self.places)
+        if vote.parts is not None:
+            codes = vote.parts[codes, vote.names.index(name)].astype(column.codes.dtype)
         return replace(column, codes=codes)
 
     def encoded(self, space: Space = MEMORY) -> Table:
@@ -139,8 +141,7 @@ class Release:
         return listed and isinstance(self.table.column(name), Numbers)
 
     def _let_go(self, name: Hashable) -> None:
-        at = next(n.column for n in self.mixture.numbers if n.name == name)
-        self.made.values[at] = np.empty(0)
+        self.made.values[self.layout.numbers.index(name)] = np.empty(0)
 
     @property
     def _names(self) -> list[Hashable]:

@@ -14,7 +14,7 @@ from sosie.data.files import check_apart
 from sosie.data.parquet import Scan
 from sosie.data.table import Roles
 from sosie.errors import InputError
-from sosie.generate.avatarizer import Settings
+from sosie.generate.settings import Settings
 from sosie.jobs.description import FEWEST_SHOWN, described
 from sosie.jobs.tables import Opened, Progress, alongside, opened, silent
 from sosie.jobs.writing import write_json, write_text

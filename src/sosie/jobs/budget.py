@@ -15,7 +15,7 @@ from sosie.data.parquet import Scan
 from sosie.errors import InputError
 
 if TYPE_CHECKING:
-    from sosie.generate.avatarizer import Settings
+    from sosie.generate.settings import Settings
 
 __all__ = [
     "Attack",
@@ -79,7 +79,7 @@ class Budget:
     Attributes
     ----------
     rows, row : how many rows, and the bytes of one in a dataframe.
-    components, k, augment : see `sosie.generate.avatarizer.Settings`.
+    components, k, augment : see `sosie.generate.settings.Settings`.
     compared : whether the avatars are measured too.
     whole : the bytes a row of columns that are held whole, in the originals and in the avatars.
     attacked : the bytes that an attack holds, see `Attack`.

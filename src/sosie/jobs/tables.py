@@ -18,8 +18,8 @@ from sosie.jobs.budget import Attack, Budget
 if TYPE_CHECKING:
     import polars as pl
 
-    from sosie.generate.avatarizer import Settings
     from sosie.generate.release import Release
+    from sosie.generate.settings import Settings
 
 __all__ = ["Opened", "Progress", "alongside", "is_parquet", "opened", "save", "silent"]
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from sosie._version import __version__
 from sosie.audits.results import Definition, Metric
-from sosie.generate.avatarizer import Decode, Method
+from sosie.generate.settings import Decode
 
 __all__ = ["ALLOWED", "STRONGEST", "Setting", "Trial", "Tuning"]
 
@@ -46,7 +46,7 @@ class Setting:
     """
 
     components: int
-    method: Method
+    method: str
     k: int
 
 

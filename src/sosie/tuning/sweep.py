@@ -25,7 +25,8 @@ from sosie.audits.utility.prediction import predictive_ratio
 from sosie.compute.randomness import fresh_seed
 from sosie.data.table import Roles, Table
 from sosie.errors import InputError
-from sosie.generate.avatarizer import Avatarizer, Decode, Method
+from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.settings import Decode
 from sosie.tuning.attackers import strongest
 from sosie.tuning.results import STRONGEST, Setting, Trial, Tuning
 from sosie.tuning.state import digest_of, key_of, known, load, save
@@ -81,7 +82,7 @@ def tune(
     data: object,
     *,
     ks: Sequence[int] = KS,
-    methods: Sequence[Method] = ("smoothed", "barycentre"),
+    methods: Sequence[str] = ("smoothed", "barycentre"),
     components: Sequence[int] = (5,),
     decode: Decode = "draw",
     min_level_count: int | None = None,
@@ -207,7 +208,7 @@ def _swept(
 
 
 def _settings(
-    ks: Sequence[int], methods: Sequence[Method], components: Sequence[int]
+    ks: Sequence[int], methods: Sequence[str], components: Sequence[int]
 ) -> tuple[Setting, ...]:
     """All combinations, each once, in the order in which they are tried."""
     settings = tuple(
