@@ -56,6 +56,7 @@ class Roles:
     Attributes
     ----------
     keep : columns that stay as they are, row by row, and take no part in the method.
+    keep_anyway : those of `keep` that stand outside the strata in which groups are cut.
     drop : columns left out of the avatars.
     id : columns replaced by a fresh surrogate.
     categorical, numeric : columns whose type is forced.
@@ -72,6 +73,7 @@ class Roles:
     date: Mapping[Name, str | None] = field(default_factory=dict)
     linked: tuple[tuple[Name, ...], ...] = ()
     weights: Mapping[Name, float] = field(default_factory=dict)
+    keep_anyway: tuple[Name, ...] = ()
 
     def compared(self) -> Self:
         """The roles under which a release is compared: surrogates say nothing, kept columns do.
@@ -82,6 +84,7 @@ class Roles:
         return replace(
             self,
             keep=(),
+            keep_anyway=(),
             id=(),
             linked=(),
             drop=(*self.drop, *self.id),

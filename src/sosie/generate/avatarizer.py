@@ -40,8 +40,8 @@ class Avatarizer:
     key :
         A secret of the table, that of a former release of it. None derives it from a given
         seed, or takes a fresh one. Only methods with a guarantee have a use for it.
-    keep, drop, id, categorical, numeric, date, linked, weights :
-        See `sosie.data.table.Roles`.
+    keep, keep_anyway, drop, id, categorical, numeric, date, linked, weights :
+        See `sosie.data.table.Roles`; a column named in `keep_anyway` is kept too.
     threads :
         -1 for all. No result depends on it.
     chunk :
@@ -72,6 +72,7 @@ class Avatarizer:
         min_level_count: int | None = None,
         augment: int = 1,
         keep: Sequence[Hashable] = (),
+        keep_anyway: Sequence[Hashable] = (),
         drop: Sequence[Hashable] = (),
         id: Sequence[Hashable] = (),  # noqa: A002 (the name of the option)
         categorical: Sequence[Hashable] = (),
@@ -84,7 +85,8 @@ class Avatarizer:
     ) -> None:
         self.settings = Settings.of(k, components, method, decode, min_level_count, augment)
         self.roles = Roles(
-            keep=_names(keep),
+            keep=(*_names(keep), *_names(keep_anyway)),
+            keep_anyway=_names(keep_anyway),
             drop=_names(drop),
             id=_names(id),
             categorical=_names(categorical),
@@ -122,7 +124,7 @@ class Avatarizer:
     def guarantee(self) -> Guarantee:
         """What holds for the avatars of this table, or why nothing does."""
         made = self.fitted if self._remote is None else self._remote
-        return made.guarantee.kept_outside(self.roles.keep)
+        return made.guarantee.kept_outside(self.roles.keep_anyway)
 
     def fit(self, data: object, *, engine: Any = None) -> Self:
         """Fit the method to a table; the input is not changed.

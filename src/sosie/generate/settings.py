@@ -12,7 +12,7 @@ __all__ = ["DEFAULT", "Decode", "Settings"]
 
 Decode = Literal["draw", "vote"]
 
-DEFAULT = "smoothed"
+DEFAULT = "exchangeable"
 """The method where none is named."""
 
 
@@ -31,11 +31,11 @@ class Settings:
     augment : avatars for each person.
     """
 
-    k: int = 5
-    components: int = 5
+    k: int = 10
+    components: int = 10
     method: str = DEFAULT
-    decode: str | None = "draw"
-    min_level_count: int = 5
+    decode: str | None = None
+    min_level_count: int = 10
     augment: int = 1
 
     @classmethod

@@ -16,6 +16,7 @@ from sosie.errors import InputError, Reason
 from sosie.generate.gathered import Gathered, Layout
 from sosie.generate.guarantee import Guarantee
 from sosie.generate.methods.barycentre import Barycentre
+from sosie.generate.methods.exchangeable import Exchangeable
 from sosie.generate.methods.smoothed import Smoothed
 from sosie.generate.mixture import Mixture
 from sosie.latent.famd import FAMD
@@ -129,7 +130,9 @@ class Method(Protocol):
         """
 
 
-METHODS: dict[str, Method] = {method.key: method for method in (Smoothed(), Barycentre())}
+METHODS: dict[str, Method] = {
+    method.key: method for method in (Exchangeable(), Smoothed(), Barycentre())
+}
 """Methods by their key, the default first."""
 
 

@@ -1,0 +1,287 @@
+"""The law of all groups: fitted once, then only drawn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sosie.compute.arrays import Floats, Ints
+from sosie.compute.storage import MEMORY, Space, Weighed
+from sosie.compute.threads import each_part, one_blas_thread
+from sosie.data.table import Levels, Numbers, Table
+from sosie.generate.exchangeable.ancestry import Ancestors, Groups, blocks_of
+from sosie.generate.exchangeable.choices import MANY, Choice, choice_of
+from sosie.generate.exchangeable.features import Layout
+from sosie.generate.exchangeable.fixed_point import SCORE, on_grid
+from sosie.generate.exchangeable.intercepts import two_levels, weights_of
+from sosie.generate.exchangeable.marginals import Marginal
+from sosie.generate.exchangeable.moments import Moments, moments_of, pooled_roots, state_slopes
+from sosie.generate.exchangeable.pilot import pilot
+from sosie.generate.exchangeable.sample import Sample, sample_of
+from sosie.generate.exchangeable.scores import number_of
+from sosie.generate.exchangeable.slots import padded_logits, pieces
+from sosie.generate.exchangeable.targets import Slots, shares
+from sosie.generate.exchangeable.tilt import Centred, tilt_of
+from sosie.generate.mixture import groups_of
+
+__all__ = ["ExchangeableLaw", "Pooled", "fit"]
+
+POOLED = 8
+"""What is pooled is pooled over at least so many times k people."""
+
+ROWS = 4096
+"""People worked on together: their features stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class Pooled(Weighed):
+    """What belongs to many groups: each part is of 8k people at least.
+
+    Attributes
+    ----------
+    slopes : (p, s) float64, effects of states on numbers (see `state_slopes`).
+    node : (G,) int64, which covariance each group has.
+    roots : (A, p, p) float32, lower triangular roots of the covariances.
+    tilt : (logits, features) float64, coefficients of all choices.
+    marginals : of each number, in the order of the layout.
+    """
+
+    slopes: Floats
+    node: Ints
+    roots: NDArray[np.float32]
+    tilt: Floats
+    marginals: tuple[Marginal, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExchangeableLaw(Weighed):
+    """Everything that avatars are drawn from; no row of the table.
+
+    Attributes
+    ----------
+    bounds : (G + 1,) int64, the place where each group begins, and the end.
+    layout : columns in the order in which they are drawn.
+    names : the numeric columns in the order of the table.
+    pooled : what belongs to many groups.
+    moments : where the numbers of each group lie.
+    intercepts : of each choice: (G,) for two levels, (levels, G), or one for each of the `slots`.
+    slots : of each choice that has many levels, those that can come in each group; else None.
+    """
+
+    bounds: Ints
+    layout: Layout
+    names: tuple[Any, ...]
+    pooled: Pooled
+    moments: Moments
+    intercepts: tuple[Floats, ...]
+    slots: tuple[Slots | None, ...]
+
+    @property
+    def voted(self) -> tuple[Choice, ...]:
+        """What the codes of a draw are of, in order: categories, linked ones together."""
+        return self.layout.choices[self.layout.states :]
+
+    def some(self, groups: slice) -> ExchangeableLaw:
+        """The law of consecutive groups; `bounds` still count places of the whole table."""
+        slots = tuple(own and own.some(groups) for own in self.slots)
+        intercepts = tuple(
+            a[..., groups] if own is None else a[own.starts[groups.start] : own.starts[groups.stop]]
+            for a, own in zip(self.intercepts, self.slots, strict=True)
+        )
+        base, scale = self.moments.base[:, groups], self.moments.scale[:, groups]
+        return replace(
+            self,
+            bounds=self.bounds[groups.start : groups.stop + 1],
+            pooled=replace(self.pooled, node=self.pooled.node[groups]),
+            moments=Moments(base, scale),
+            intercepts=intercepts,
+            slots=slots,
+        )
+
+
+def fit(
+    table: Table,
+    groups: Groups,
+    points: Floats,
+    *,
+    k: int,
+    min_level_count: int,
+    threads: int = 1,
+    storage: Space = MEMORY,
+    pooled: Pooled | None = None,
+) -> ExchangeableLaw:
+    """Fit the law of a table.
+
+    Parameters
+    ----------
+    groups : of at least k people each.
+    points : (n, d) float64, latent coordinates by place; read for columns of more than 20
+        levels only.
+    min_level_count : a level that fewer people hold is never drawn.
+    threads : no result depends on it.
+    storage : where what is made a row lives.
+    pooled : of an earlier fit of the same columns; fitted where it is not given.
+
+    Raises
+    ------
+    InputError
+        A column of which nothing may be drawn.
+
+    Warns
+    -----
+    SosieWarning
+        A column too few of whose people have a value: none is drawn.
+
+    Notes
+    -----
+    Given what is pooled, a group's law depends on its members through its size, the means of
+    their scores, the counts of their levels and states, and the intercepts: nothing else.
+    """
+    bounds = groups.bounds
+    layout = _layout(table, groups.order, points, k, min_level_count, threads, storage)
+    near, sample = Ancestors.of(groups, POOLED * k), sample_of(bounds)
+    targets, slots = _targets(layout, bounds, near, threads)
+    with one_blas_thread():
+        features = layout.originals(sample.places)
+        common = pooled
+        if common is None:
+            slopes = state_slopes(layout, features, sample.places, sample.ends)
+        else:
+            slopes = common.slopes
+        moments, centres = moments_of(layout, slopes, bounds, near, k)
+        if common is None:
+            # A covariance of p numbers needs p people; so all of them fit beside the table.
+            wide = Ancestors.of(groups, max(POOLED * k, len(layout.numbers)))
+            roots = pooled_roots(layout, slopes, centres, bounds, wide, threads)
+            tilt = _tilt(layout, features, sample, targets, slots, threads)
+            common = Pooled(slopes, wide.of_group, roots, tilt)
+        intercepts = _intercepts(layout, common.tilt, targets, slots, bounds, threads)
+    names = tuple(number.name for number in table.numbers)
+    law = ExchangeableLaw(bounds, layout.slim(), names, common, moments, intercepts, slots)
+    if pooled is not None:
+        return law
+    return replace(law, pooled=replace(common, marginals=pilot(law, sample)))
+
+
+def _layout(
+    table: Table, order: Ints, points: Floats, k: int, least: int, threads: int, storage: Space
+) -> Layout:
+    columns = list(groups_of(table))
+    made: list[Any] = [None] * len(columns)
+
+    def work(part: slice) -> None:
+        for i in range(part.start, part.stop):
+            (column, *_) = columns[i]
+            if isinstance(column, Numbers):
+                made[i] = number_of(column, order, k, least, storage)
+            else:
+                levels = [c for c in columns[i] if isinstance(c, Levels)]
+                made[i] = choice_of(levels, order, least, storage)
+            storage.forget()
+
+    each_part(work, len(columns), 1, threads)
+    choices = [one for one in made if isinstance(one, Choice)]
+    if any(choice.size > MANY for choice in choices):
+        points = on_grid(points, SCORE)
+        choices = [choice.placed(points, POOLED * k) for choice in choices]
+    return Layout.of([one for one in made if not isinstance(one, Choice)], choices)
+
+
+def _targets(
+    layout: Layout, bounds: Ints, ancestors: Ancestors, threads: int
+) -> tuple[list[Floats], tuple[Slots | None, ...]]:
+    """Shares of the levels of each choice in each group."""
+    targets: list[Any] = [None] * len(layout.choices)
+    slots: list[Any] = [None] * len(layout.choices)
+
+    def work(part: slice) -> None:
+        for i in range(part.start, part.stop):
+            choice = layout.choices[i]
+            if choice.places is None:
+                targets[i] = shares(choice, bounds, ancestors)
+            else:
+                slots[i] = Slots.of(choice, bounds, ancestors)
+                targets[i] = slots[i].target
+
+    each_part(work, len(targets), 1, threads)
+    return targets, tuple(slots)
+
+
+def _tilt(
+    layout: Layout,
+    features: Floats,
+    sample: Sample,
+    targets: list[Floats],
+    slots: tuple[Slots | None, ...],
+    threads: int,
+) -> Floats:
+    """Coefficients of all choices, ``(logits, features) float64``."""
+    tilt = np.zeros((layout.height, layout.width))
+    centred = Centred.of(features, sample.ends)
+
+    def work(part: slice) -> None:
+        for i in range(part.start, part.stop):
+            choice, own, levels = layout.choices[i], slots[i], None
+            if own is None:
+                target = targets[i][:, sample.groups]
+            else:
+                levels, target = own.padded(sample.groups, own.target, 0.0)
+            codes = choice.codes[sample.places]
+            tilt[layout.logits[i], : layout.seen[i]] = tilt_of(
+                choice, layout.seen[i], centred, codes, target, levels
+            )
+
+    each_part(work, len(layout.choices), 1, threads)
+    return tilt
+
+
+def _intercepts(
+    layout: Layout,
+    tilt: Floats,
+    targets: list[Floats],
+    slots: tuple[Slots | None, ...],
+    bounds: Ints,
+    threads: int,
+) -> tuple[Floats, ...]:
+    """Intercepts of each choice, in every group."""
+    made = [
+        np.zeros(target.shape[-1] if choice.width == 1 else target.shape)
+        for choice, target in zip(layout.choices, targets, strict=True)
+    ]
+    if not layout.height:
+        return tuple(made)
+    blocks = blocks_of(bounds, ROWS)
+
+    def work(part: slice) -> None:
+        for groups in blocks[part]:
+            own = bounds[groups.start : groups.stop + 1]
+            logits = tilt @ layout.originals(slice(int(own[0]), int(own[-1])))
+            for i, choice in enumerate(layout.choices):
+                rows, some = layout.logits[i], slots[i]
+                if choice.width == 1:
+                    made[i][groups] = two_levels(logits[rows.start], targets[i][1, groups], own)
+                elif some is not None:
+                    _many(choice, some, logits[rows], groups, own, made[i])
+                elif choice.width:
+                    made[i][:, groups], _ = weights_of(logits[rows], targets[i][:, groups], own)
+
+    each_part(work, len(blocks), 1, threads)
+    return tuple(made)
+
+
+def _many(
+    choice: Choice, slots: Slots, axes: Floats, groups: slice, bounds: Ints, into: Floats
+) -> None:
+    """Intercepts of the levels that can come in some groups."""
+    for some in pieces(slots.starts[groups.start : groups.stop + 1], bounds):
+        which = slice(groups.start + some.start, groups.start + some.stop)
+        own = bounds[some.start : some.stop + 1]
+        levels, target = slots.padded(which, slots.target, 0.0)
+        part = slice(own[0] - bounds[0], own[-1] - bounds[0])
+        found, _ = weights_of(padded_logits(axes[:, part], choice, levels, own), target, own)
+        counts = np.diff(slots.starts[which.start : which.stop + 1])
+        has = np.arange(len(levels)) < counts[:, None]
+        into[slots.starts[which.start] : slots.starts[which.stop]] = found.T[has]
