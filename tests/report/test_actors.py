@@ -10,9 +10,9 @@ from report.test_page import Page
 
 from sosie.audits.account import Account, Likelihood, Severity
 from sosie.report import build
-from sosie.report.account import context, likelihood, stated
-from sosie.report.actors import ActorView, actors
-from sosie.report.safeguards import safeguards
+from sosie.report.views.account import context, likelihood, stated
+from sosie.report.views.actors import ActorView, actors
+from sosie.report.views.safeguards import safeguards
 from sosie.words import LANGUAGES, load
 
 

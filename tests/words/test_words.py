@@ -10,9 +10,19 @@ import pytest
 
 from sosie.attacks import laboratory
 from sosie.audits import results
+from sosie.audits.registry import DEFINITIONS
 from sosie.errors import InputError
 from sosie.words import LANGUAGES, Words, load
-from sosie.words.readings import ADVICE, Standing, advice, meaning, reading, reason, standing
+from sosie.words.readings import (
+    ADVICE,
+    Standing,
+    advice,
+    example,
+    meaning,
+    reading,
+    reason,
+    standing,
+)
 
 METRICS = (
     "column_direct_match_protection",
@@ -93,7 +103,7 @@ def test_nothing_declares_data_anonymous(words: Words) -> None:
 
 @pytest.mark.parametrize("key", METRICS)
 def test_each_metric_is_described(words: Words, key: str) -> None:
-    for part in ("name", "unit", "definition", "direction", "means"):
+    for part in ("name", "unit", "definition", "direction", "means", "source"):
         assert f"metrics.{key}.{part}" in words
     assert words(f"metrics.{key}.definition").count(". ") <= 2
 
@@ -108,6 +118,21 @@ def test_each_metric_can_be_improved_in_two_or_three_ways(
     assert all(f"advice.{name}" in words for name in names)
 
 
+@pytest.mark.parametrize("key", METRICS)
+def test_a_target_says_where_it_comes_from_and_none_says_why(words: Words, key: str) -> None:
+    targets = {definition.key: definition.target for definition in DEFINITIONS}
+    none = {"en": "No target", "fr": "Pas de cible"}[words.language]
+    assert words(f"metrics.{key}.source").startswith(none) == (targets[key] is None)
+
+
+def test_the_example_counts_people() -> None:
+    entry = metric(81.5)
+    expected = "Of 2,000 people, 370 have their own avatar as the nearest."
+    assert example(load("en"), "hidden_rate", entry, 2000) == expected
+    assert example(load("en"), "hidden_rate", metric(100.0), 2000) == ""
+    assert example(load("en"), "membership", entry, 2000) == ""
+
+
 def test_every_advice_is_given_by_a_metric() -> None:
     written = {key.removeprefix("advice.") for key in load("en").texts if key.startswith("advice.")}
     assert written == {name for names in ADVICE.values() for name in names}
@@ -120,11 +145,12 @@ def test_advice_leaves_out_what_is_done() -> None:
     assert "unkeep" in advice("column_direct_match_protection", {"keep": ["age"]})
 
 
-def test_names_kept_in_english() -> None:
+def test_english_names_follow_the_french_ones_in_brackets() -> None:
     french = load("fr")
     names = ("Hidden Rate", "Local Cloaking", "Column Direct Match Protection")
     keys = ("hidden_rate", "local_cloaking", "column_direct_match_protection")
-    assert tuple(french(f"metrics.{key}.name") for key in keys) == names
+    for key, name in zip(keys, names, strict=True):
+        assert re.fullmatch(rf"[A-Z].+ \({name}\)", french(f"metrics.{key}.name"))
     criteria = [french(f"criteria.{key}.name") for key in ("singling_out", "linkability")]
     assert criteria == ["Individualisation", "Corrélation"]
 
@@ -298,7 +324,7 @@ def test_reasons_of_results_are_translated(text: str) -> None:
 
 def test_a_reason_with_a_number_is_translated() -> None:
     given = {"reason": "no level is carried by fewer than 5 people."}
-    expected = "aucune modalité n'est portée par moins de 5 personnes."
+    expected = "aucune modalité n’est portée par moins de 5 personnes."
     assert reason(load("fr"), given) == expected
 
 

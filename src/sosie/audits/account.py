@@ -6,6 +6,10 @@ It is part of the context file (see `sosie.audits.context`); all of it is option
     controller = "The hospital"
     recipients = ["Students of the 2027 course", "Their teachers"]
     measures = ["Accounts by name", "Deletion after the course"]
+    retention = "Until the end of the course"
+    author = "The data team"   # of the impact assessment; the PIA software asks for all three
+    evaluator = "The data protection officer"
+    validator = "The head of the hospital"
     residual_risk = "A teacher who treated a patient may recognise an unusual profile."
 
     [holders]                  # who could hold what
@@ -42,7 +46,10 @@ HOLDERS = ("controller", "profile", "columns", "file")
 
 LEVELS = ("negligible", "limited", "important", "maximal")
 
-TEXTS = ("purpose", "controller", "residual_risk")
+TEXTS = (
+    *("purpose", "controller", "retention", "residual_risk"),
+    *("author", "evaluator", "validator"),
+)
 LISTS = ("recipients", "measures")
 TABLES = ("holders", "likelihood", "severity")
 
@@ -89,7 +96,8 @@ class Account:
 
     Attributes
     ----------
-    purpose, controller, residual_risk : texts.
+    purpose, controller, retention, residual_risk : texts.
+    author, evaluator, validator : who they are, of the impact assessment.
     recipients, measures : lists of texts.
     holders : who could hold what, by `HOLDERS`.
     likelihood, severity : None where not stated.
@@ -100,6 +108,10 @@ class Account:
     recipients: tuple[str, ...] = ()
     measures: tuple[str, ...] = ()
     residual_risk: str = ""
+    retention: str = ""
+    author: str = ""
+    evaluator: str = ""
+    validator: str = ""
     holders: Mapping[str, str] = field(default_factory=dict)
     likelihood: Likelihood | None = None
     severity: Severity | None = None
@@ -115,11 +127,9 @@ class Account:
         """
         holders = _table(found, "holders", HOLDERS, source)
         return cls(
-            purpose=_text(found, "purpose", source),
-            controller=_text(found, "controller", source),
+            **{key: _text(found, key, source) for key in TEXTS},
             recipients=_list(found, "recipients", source),
             measures=_list(found, "measures", source),
-            residual_risk=_text(found, "residual_risk", source),
             holders=MappingProxyType({key: _text(holders, key, source) for key in holders}),
             likelihood=_likelihood(found, source),
             severity=_severity(found, source),

@@ -154,5 +154,5 @@ def attack(
             **options,
         )
     told = found.to_dict()
-    terminal.notes(found.notes)
+    terminal.notes(found.notes, lang)
     terminal.told(told, lambda: terminal.attack_table(told, lang), json_, html)

@@ -122,7 +122,7 @@ def audit(
             measures = audit_on_cluster(
                 originals, avatars, options, scheduler=scheduler, metrics=metrics, progress=step
             )
-    terminal.notes(measures.notes)
+    terminal.notes(measures.notes, lang)
     if piped:
         terminal.raw(as_json(measures.to_dict()))
         return
@@ -132,7 +132,7 @@ def audit(
         terminal.kept_table(measures.what_if_kept, lang)
     for path in (json_, html):
         if path is not None:
-            terminal.say(f"Wrote    {path}")
+            terminal.written("wrote", path, language=lang)
 
 
 def _check_no_page(html: Path | None) -> None:

@@ -65,7 +65,7 @@ def avatarize(
         options: dict[str, Any] = {"scheduler": scheduler, "aligned": aligned}
         with terminal.steps() as step:
             avatarize_folder(data, out, made.avatarizer(), progress=step, **options)
-        terminal.say(f"Wrote    {out}")
+        terminal.written("wrote", out)
         return
     with terminal.steps() as step:
         notes = avatarize_file(
@@ -78,10 +78,10 @@ def avatarize(
             progress=step,
         )
     terminal.notes(notes)
-    terminal.say(f"Wrote    {out}")
+    terminal.written("wrote", out)
     if aligned is not None:
-        terminal.say(f"Secret   {aligned}  (who is whose avatar: never publish it)")
-    terminal.say(f"Next     {_next(data, out, made, aligned)}")
+        terminal.written("secret", aligned, "secret_note")
+    terminal.written("next", _next(data, out, made, aligned))
 
 
 def _next(data: Path, out: Path, made: Generation, aligned: Path | None) -> str:

@@ -47,4 +47,5 @@ def demo(out: Path, lang: str) -> None:
         done = run_file(data, out, avatarizer, Options(releases=None, language=lang), progress=step)
     terminal.say(f"\nWith {identifier} dropped:")
     results(done, lang)
-    terminal.say(f"Next     sosie run your-table.csv -o out --drop {identifier}")
+    command = f"sosie run your-table.csv -o out --drop {identifier}"
+    terminal.written("next", command, language=lang)

@@ -65,4 +65,4 @@ def report(
         terminal.raw(as_json(everything(found)))
         return
     for path in wanted.paths:
-        terminal.say(f"Wrote    {path}")
+        terminal.written("wrote", path, language=lang)

@@ -98,14 +98,12 @@ def results(done: Run, lang: str) -> None:
     from sosie.cli import terminal
     from sosie.data.atomic import PRIVATE
 
-    terminal.notes(done.notes)
+    terminal.notes(done.notes, lang)
     terminal.audit_table(done.audit, lang)
     terminal.say("")
     if done.attacks is not None:
         terminal.attack_table(done.attacks, lang)
         terminal.say("")
-    terminal.say(f"Read     {done.report}")
-    terminal.say(f"Publish  {done.avatars}  (only if the report convinces you)")
-    terminal.say(
-        f"Secret   {done.folder / PRIVATE}  (who is whose avatar, and the seed: never publish it)"
-    )
+    terminal.written("read", done.report, language=lang)
+    terminal.written("publish", done.avatars, "publish_note", lang)
+    terminal.written("secret", done.folder / PRIVATE, "secret_note", lang)

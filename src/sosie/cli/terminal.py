@@ -14,6 +14,7 @@ from rich.text import Text
 
 from sosie.words import Words, load
 from sosie.words.readings import Standing, reason, standing
+from sosie.words.readings import told as translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +35,7 @@ __all__ = [
     "steps",
     "sweep_table",
     "told",
+    "written",
 ]
 
 _STYLES = {
@@ -43,6 +45,7 @@ _STYLES = {
     Standing.MISSING: "dim",
     Standing.UNTARGETED: "",
 }
+_SPACES = "\n\u00a0\u202f"  # line ends, and the spaces where French lines do not break
 _STEPS = {
     "read": "Reading the table",
     "fit": "Finding each person's neighbours",
@@ -74,7 +77,7 @@ def printable(text: str) -> str:
     'age \\x1b[31m'
     """
     return "".join(
-        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode()
+        char if char.isprintable() or char in _SPACES else char.encode("unicode_escape").decode()
         for char in text
     )
 
@@ -95,10 +98,25 @@ def raw(text: str) -> None:
     binary.flush()
 
 
-def notes(texts: Sequence[str]) -> None:
+def notes(texts: Sequence[str], language: str = "en") -> None:
     """Print what deserves a look, on standard error."""
+    words = load(language)
     for text in texts:
-        _console(errors=True).print(f"[yellow]note:[/] {escape(printable(text))}", soft_wrap=True)
+        head = words("format.colon", label=words("terminal.note"), value="").rstrip(" ")
+        shown = escape(printable(translated(words, text)))
+        _console(errors=True).print(f"[yellow]{head}[/] {shown}", soft_wrap=True)
+
+
+def written(key: str, what: object, note: str = "", language: str = "en") -> None:
+    """Print a line on a file: what to do with it, where it is, and a note in brackets.
+
+    Parameters
+    ----------
+    key : ``read``, ``publish``, ``secret``, ``wrote`` or ``next``, as the catalogue has it.
+    """
+    words = load(language)
+    head = words(f"terminal.{key}")
+    say(f"{head:<8} {what}" + (f"  ({words(f'terminal.{note}')})" if note else ""))
 
 
 @contextmanager
@@ -144,7 +162,8 @@ def audit_table(audit: Audit, language: str = "en") -> None:
         if metric.value is None:
             reasons.setdefault(reason(words, metric.to_dict()), []).append(_name(words, metric))
     for why, names in reasons.items():
-        console.print(f"[dim]{escape(', '.join(names))}: {escape(why)}[/]")
+        line = words("format.colon", label=", ".join(names), value=why)
+        console.print(f"[dim]{escape(line)}[/]")
 
 
 def _name(words: Words, metric: Metric) -> str:
@@ -200,7 +219,7 @@ def sweep_table(told: Mapping[str, Any], language: str = "en") -> None:
     ----------
     told : what ``tune.json`` says.
     """
-    from sosie.report.sweeps import sweep
+    from sosie.report.views.sweeps import sweep
 
     words = load(language)
     view = sweep(words, told)
@@ -270,8 +289,8 @@ def attack_table(told: Mapping[str, Any], language: str = "en") -> None:
     strongest = list(told["strongest"].values())
     for result in told["results"]:
         grid.add_row(
-            result["scenario"],
-            result["estimator"],
+            words.get(f"attack.scenarios.{result['scenario']}.short", result["scenario"]),
+            words.get(f"attack.estimators.{result['estimator']}.name", result["estimator"]),
             words.value(result["attack_components"]),
             words.value(result["releases"]),
             words.value(result["rate"], "%"),
@@ -282,4 +301,4 @@ def attack_table(told: Mapping[str, Any], language: str = "en") -> None:
     console.print(grid)
     reasons = dict.fromkeys(r["reason"] for r in told["results"] if r.get("reason"))
     for text in reasons:
-        console.print(f"[dim]{escape(printable(text))}[/]", soft_wrap=True)
+        console.print(f"[dim]{escape(printable(translated(words, text)))}[/]", soft_wrap=True)

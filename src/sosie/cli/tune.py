@@ -147,7 +147,7 @@ def tune(
     terminal.sweep_table(found.to_dict(), lang)
     for path in (json_, html):
         if path is not None:
-            terminal.say(f"Wrote    {path}")
+            terminal.written("wrote", path, language=lang)
 
 
 def several(option: str, read: Callable[[str], Value], name: str) -> tuple[Value, ...]:

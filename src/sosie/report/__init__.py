@@ -4,7 +4,7 @@
 ['RunFolder', 'build', 'build_attacks', 'build_docx', 'build_pia', 'build_sweep', 'read_folder']
 """
 
-from sosie.report.docx import build_docx
+from sosie.report.document import build_docx
 from sosie.report.folder import RunFolder, read_folder
 from sosie.report.page import build
 from sosie.report.pia import build_pia

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sosie.report.account import context, likelihood, stated
-from sosie.report.actors import actors
-from sosie.report.attacks import attacks
-from sosie.report.columns import columns
-from sosie.report.conclusions import attackers, done, limits, next_steps, remains
-from sosie.report.figures import Figure
-from sosie.report.identity import identity
-from sosie.report.metrics import criteria
-from sosie.report.pictures import distributions, plane
+from sosie.report.figures.drawing import Figure
 from sosie.report.rendering import render
-from sosie.report.safeguards import safeguards
-from sosie.report.sweeps import sweep
-from sosie.report.together import together
+from sosie.report.views.account import context, likelihood, stated
+from sosie.report.views.actors import actors
+from sosie.report.views.attacks import attacks
+from sosie.report.views.columns import columns
+from sosie.report.views.conclusions import attackers, done, limits, next_steps, remains
+from sosie.report.views.glossary import glossary
+from sosie.report.views.identity import identity
+from sosie.report.views.metrics import criteria
+from sosie.report.views.pictures import distributions, plane
+from sosie.report.views.safeguards import safeguards
+from sosie.report.views.sweeps import sweep
+from sosie.report.views.together import together
 from sosie.words import Words, load
 
 __all__ = ["CHAPTERS", "build", "figures_of", "read_views"]
@@ -35,6 +36,7 @@ CHAPTERS = (
     "likelihood",
     "limits",
     "next",
+    "glossary",
 )
 
 HEADINGS = {"actors": "actors.heading", "sensitivity": "tuning.heading"}
@@ -123,12 +125,13 @@ def read_views(
         "controlled": any(
             metric.controlled for criterion in by_criterion for metric in criterion.metrics
         ),
-        "done": done(words, run, by_criterion, laboratory),
+        "done": done(words, run, audit, by_criterion, laboratory),
         "remains": remains(words, by_criterion, ranking, people),
         "columns": ranking,
         "plane": plane(words, run),
         "distributions": distributions(words, run),
         "attack": laboratory,
+        "glossary": glossary(words),
         "sweep": None if tune is None else sweep(words, tune),
         "limits": limits(words, audit, by_criterion, laboratory),
         "next_steps": next_steps(words, audit, by_criterion, ranking, laboratory),
@@ -136,13 +139,14 @@ def read_views(
 
 
 def _context(words: Words, context: Mapping[str, Any]) -> str:
-    if not {"name", "recipient", "sensitivity", "releases"} <= context.keys():
+    if not {"name", "recipient", "sensitivity"} <= context.keys():
         return ""
+    if context["name"] == "default":
+        return words("report.metrics.context_default")
     recipient, sensitivity = str(context["recipient"]), str(context["sensitivity"])
     return words(
         "report.metrics.context",
         name=context["name"],
         recipient=words.get(f"report.recipients.{recipient}", recipient),
         sensitivity=words.get(f"report.sensitivities.{sensitivity}", sensitivity),
-        releases=words.value(context["releases"]),
     )

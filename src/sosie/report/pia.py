@@ -11,12 +11,14 @@ from html import escape
 from typing import Any
 
 from sosie.audits.account import LEVELS, Account
-from sosie.report.account import LikelihoodView, likelihood, stated
-from sosie.report.actors import ROWS, ActorView, actors
-from sosie.report.lists import listed
-from sosie.report.metrics import CriterionView, criteria
-from sosie.report.safeguards import Safeguard, safeguards
+from sosie.report.views.account import LikelihoodView, likelihood, stated
+from sosie.report.views.actors import ActorView, actors
+from sosie.report.views.conclusions import attackers
+from sosie.report.views.lists import listed
+from sosie.report.views.metrics import criteria
+from sosie.report.views.safeguards import safeguards
 from sosie.words import Words, load
+from sosie.words.readings import Standing
 
 __all__ = ["QUESTIONS", "build_pia"]
 
@@ -30,9 +32,9 @@ QUESTIONS = (
 """Every question of the form; those from 321 on are the risks."""
 
 _PIA = 1
+_LONGEST = 45  # characters of a label before the tool cuts it
 _BLANK = (
-    *("author_name", "evaluator_name", "validator_name", "category", "dpo_opinion"),
-    *("dpos_names", "people_names", "concerned_people_opinion"),
+    *("category", "dpo_opinion", "dpos_names", "people_names", "concerned_people_opinion"),
     *("concerned_people_searched_content", "rejection_reason", "applied_adjustments"),
 )
 _UNSET = ("dpo_status", "concerned_people_status", "concerned_people_searched_opinion")
@@ -56,30 +58,37 @@ def build_pia(
     Returns
     -------
     dict
-        ``pia``, ``answers`` (questions 111, 121, 122, 213, 321 to 324; 325 and 326 only where
-        the context states a severity and a mapping), ``measures``, ``evaluations`` and
-        ``comments`` (both empty).
+        ``pia``, ``answers`` (questions 111, 121 to 123, 213, 321 to 326, 335 and 345; 112 and
+        211 where the context states the controller and the purpose; a level at 325 and 326 only
+        where it states a severity and a mapping), ``measures``, ``evaluations`` and ``comments``
+        (both empty).
     """
     words = load(lang)
     account = stated(audit)
     people = actors(words, audit, attack)
-    taken = safeguards(words, run, audit, account)
-    verdicts = criteria(words, audit, run["parameters"])
+    taken = [(_label(measure.title), measure) for measure in safeguards(words, run, audit, account)]
     level = likelihood(words, account, people)
     created = str(run["created"])
+    left = _paragraphs(words("pia.others_risk"))
     answers = [
-        (111, _processing(words, run, account), 0, []),
-        (121, _data(words, run), 0, []),
+        (111, _processing(words, run, audit, account), 0, []),
+        (112, _controller(words, account), 0, []),
+        (121, _data(words, run, account), 0, []),
         (122, _life(words, run["parameters"]), 0, []),
+        (123, _files(words), 0, []),
+        (211, _purpose(words, account), 0, []),
         (213, _minimisation(words, run), 0, []),
         (321, "", 0, list(words.items("pia.impacts"))),
-        (322, _access(words, verdicts), 0, list(_threats(words, people))),
-        (323, _sources(words, people), 0, [actor.name for actor in people]),
-        (324, _measures(words, taken), 0, [measure.title for measure in taken]),
-        *_levels(words, level),
+        (322, "", 0, _threats(words, people)),
+        (323, "", 0, [words(f"pia.sources.{actor.key}") for actor in people]),
+        (324, "", 0, [title for title, _ in taken]),
+        (325, _severity(words, level), level.severity_gauge, []),
+        (326, _access(words, run, audit, people, level, account), level.gauge, []),
+        (335, left, 0, []),
+        (345, left, 0, []),
     ]
     return {
-        "pia": _head(words, run, created),
+        "pia": _head(words, run, account, created),
         "answers": [
             {
                 "id": place,
@@ -89,29 +98,33 @@ def build_pia(
                 "created_at": created,
                 "updated_at": created,
             }
-            for place, (question, text, gauge, items) in enumerate(answers, start=1)
+            for place, (question, text, gauge, items) in enumerate(
+                (answer for answer in answers if answer[1] or answer[3]), start=1
+            )
         ],
         "measures": [
             {
                 "id": place,
                 "pia_id": _PIA,
-                "title": measure.title,
-                "content": _paragraphs(measure.text),
+                "title": title,
+                "content": _paragraphs(*dict.fromkeys((measure.title, measure.text))),
                 "placeholder": "",
                 "created_at": created,
             }
-            for place, measure in enumerate(taken, start=1)
+            for place, (title, measure) in enumerate(taken, start=1)
         ],
         "evaluations": [],
         "comments": [],
     }
 
 
-def _head(words: Words, run: Mapping[str, Any], created: str) -> dict[str, Any]:
+def _head(words: Words, run: Mapping[str, Any], account: Account, created: str) -> dict[str, Any]:
+    names = {f"{who}_name": getattr(account, who) for who in ("author", "evaluator", "validator")}
     return {
         "id": _PIA,
         "name": words("pia.name", name=run["data"]["name"]),
         **dict.fromkeys(_BLANK, ""),
+        **names,
         **dict.fromkeys(_UNSET),
         "status": 0,
         "created_at": created,
@@ -119,33 +132,61 @@ def _head(words: Words, run: Mapping[str, Any], created: str) -> dict[str, Any]:
     }
 
 
-def _processing(words: Words, run: Mapping[str, Any], account: Account) -> str:
-    data = run["data"]
+def _processing(
+    words: Words, run: Mapping[str, Any], audit: Mapping[str, Any], account: Account
+) -> str:
+    data, context = run["data"], audit.get("context") or {}
     texts = [
         words(
             "pia.processing",
             name=data["name"],
             rows=words.number(data["rows"]),
             columns=words.number(data["columns"]),
-        )
+        ),
+        _purpose_text(words, account) or words("pia.purpose_missing"),
     ]
-    if account.purpose:
-        texts.append(words("pia.purpose", purpose=account.purpose))
-    if account.controller:
-        texts.append(words("pia.controller", name=account.controller))
-    if account.recipients:
-        names = listed(words, account.recipients, most=len(account.recipients))
-        texts.append(words("pia.recipients", names=names))
-    if not account.purpose or not account.recipients:
-        texts.append(words("pia.to_complete", what=words("pia.what_purpose")))
+    if context.get("name") not in (None, "default"):
+        recipient, sensitivity = (str(context.get(key)) for key in ("recipient", "sensitivity"))
+        texts.append(
+            words(
+                "pia.context",
+                name=context["name"],
+                recipient=words.get(f"report.recipients.{recipient}", recipient),
+                sensitivity=words.get(f"report.sensitivities.{sensitivity}", sensitivity),
+            )
+        )
     return _paragraphs(*texts)
 
 
-def _data(words: Words, run: Mapping[str, Any]) -> str:
+def _purpose_text(words: Words, account: Account) -> str:
+    return words("pia.purpose", purpose=account.purpose) if account.purpose else ""
+
+
+def _purpose(words: Words, account: Account) -> str:
+    return _paragraphs(_purpose_text(words, account))
+
+
+def _controller(words: Words, account: Account) -> str:
+    return _paragraphs(
+        words("pia.controller", name=account.controller) if account.controller else ""
+    )
+
+
+def _data(words: Words, run: Mapping[str, Any], account: Account) -> str:
     items = [_column(words, column) for column in run["columns"]]
-    told = run["data"].get("fingerprint")
-    text = [words("pia.data_fingerprint", fingerprint=told)] if told else []
-    return _paragraphs(words("pia.data")) + _items(items) + _paragraphs(*text)
+    fingerprint = run["data"].get("fingerprint")
+    names = listed(words, account.recipients, most=len(account.recipients))
+    texts = [
+        words("pia.data_fingerprint", fingerprint=fingerprint) if fingerprint else "",
+        words("pia.recipients", names=names) if names else words("pia.recipients_missing"),
+        words("pia.retention", text=account.retention) if account.retention else "",
+    ]
+    return _paragraphs(words("pia.data")) + _items(items) + _paragraphs(*texts)
+
+
+def _files(words: Words) -> str:
+    texts = [words(f"pia.files_{key}") for key in ("published", "report", "private")]
+    return _paragraphs(words("pia.files")) + _items(texts)
 
 
 def _column(words: Words, column: Mapping[str, Any]) -> str:
@@ -165,8 +206,14 @@ def _life(words: Words, parameters: Mapping[str, Any]) -> str:
         "method": _way(words, parameters.get("method")),
         "decode": _way(words, parameters.get("decode")),
     }
-    steps = ("read", "space", "make", "shuffle", "measure", "private")
-    texts = [words(f"pia.life_{step}", **shown) for step in steps]
+    without = [*parameters.get("drop", ()), *parameters.get("id", ())]
+    read = (
+        words("pia.life_read_without", names=listed(words, without, most=20))
+        if without
+        else words("pia.life_read")
+    )
+    steps = ("space", "make", "shuffle", "measure", "private")
+    texts = [read, *(words(f"pia.life_{step}", **shown) for step in steps)]
     return _paragraphs(words("pia.life")) + _items(texts)
 
 
@@ -191,76 +238,89 @@ def _minimisation(words: Words, run: Mapping[str, Any]) -> str:
     return _paragraphs(*texts)
 
 
-def _access(words: Words, verdicts: Sequence[CriterionView]) -> str:
-    lines = [
+def _threats(words: Words, people: Iterable[ActorView]) -> list[str]:
+    """Names of the attacks run; their figures stand under 326, where text has a place."""
+    run = [row.key for actor in people for row in actor.rows if row.strongest is not None]
+    names = (words.get(f"pia.threats.{key}", _label(key)) for key in run)
+    return list(dict.fromkeys(names)) or [words("pia.threat_none")]
+
+
+def _severity(words: Words, view: LikelihoodView) -> str:
+    if not view.severity_gauge:
+        return _paragraphs(words("pia.severity_unset"))
+    level = words(f"levels.{LEVELS[view.severity_gauge - 1]}")
+    return _paragraphs(words("pia.severity", level=level, why=view.severity_why).strip())
+
+
+def _access(
+    words: Words,
+    run: Mapping[str, Any],
+    audit: Mapping[str, Any],
+    people: Sequence[ActorView],
+    view: LikelihoodView,
+    account: Account,
+) -> str:
+    """Every rate with its chance, every metric with its target, then how they are read."""
+    metrics = [
         words(
             "format.colon",
             label=metric.name,
-            value=f"{metric.value} ({words('report.metrics.target').lower()} {metric.target};"
-            f" {metric.result.lower()})",
+            value=words(
+                "pia.metric",
+                value=metric.value,
+                target=metric.target,
+                result=metric.result.lower(),
+            ),
         )
-        for criterion in verdicts
+        for criterion in criteria(words, audit, run["parameters"])
         if criterion.key != "utility"
         for metric in criterion.metrics
+        if metric.standing not in (Standing.MISSING, Standing.UNTARGETED)
     ]
-    return _paragraphs(words("pia.access")) + _items(lines)
+    text = _paragraphs(words("pia.rates")) + _items(attackers(words, people))
+    if metrics:
+        text += _paragraphs(words("pia.metrics")) + _items(metrics)
+    residual = account.residual_risk
+    return text + _paragraphs(
+        _level(words, view), words("pia.residual", text=residual) if residual else ""
+    )
 
 
-def _threats(words: Words, people: Iterable[ActorView]) -> Iterable[str]:
-    told = False
-    for actor in people:
-        for row in actor.rows:
-            found = row.strongest
-            if found is not None:
-                told = True
-                yield words(
-                    "pia.threat_rows" if row.key in ROWS else "pia.threat",
-                    actor=actor.name,
-                    scenario=row.scenario,
-                    rate=found.rate.text,
-                    interval=found.interval,
-                    chance=found.chance.text,
-                )
-    if not told:
-        yield words("pia.threat_none")
-
-
-def _sources(words: Words, people: Iterable[ActorView]) -> str:
-    items = []
-    for actor in people:
-        text = words("format.colon", label=actor.name, value=actor.holds)
-        items.append(f"{text} {actor.stated}".strip())
-    return _paragraphs(words("pia.sources_note")) + _items(items)
-
-
-def _measures(words: Words, taken: Iterable[Safeguard]) -> str:
-    texts = [words("format.colon", label=title, value=text) for title, text in taken]
-    return _paragraphs(words("pia.measures_note")) + _items(texts)
-
-
-def _levels(words: Words, view: LikelihoodView) -> Iterable[tuple[int, str, int, list[str]]]:
-    """Questions 325 and 326, where people stated what to answer."""
-    if view.severity_gauge:
-        level = words(f"levels.{LEVELS[view.severity_gauge - 1]}")
-        text = words("pia.severity", level=level, why=view.severity_why).strip()
-        yield 325, _paragraphs(text), view.severity_gauge, []
+def _level(words: Words, view: LikelihoodView) -> str:
     found = None if view.actor is None else view.actor.strongest
-    if view.gauge and view.actor is not None and found is not None:
-        text = words(
-            "pia.likelihood",
-            mapping=view.mapping,
-            actor=view.actor.name,
-            rate=found.rate.text,
-            interval=found.interval,
-            chance=found.chance.text,
-            level=words(f"levels.{LEVELS[view.gauge - 1]}"),
-        )
-        yield 326, _paragraphs(text), view.gauge, []
+    if not view.gauge or view.actor is None or found is None:
+        return words("pia.likelihood_unset")
+    return words(
+        "pia.likelihood",
+        mapping=view.mapping,
+        actor=view.actor.name,
+        rate=found.rate.text,
+        interval=found.interval,
+        chance=found.chance.text,
+        level=words(f"levels.{LEVELS[view.gauge - 1]}"),
+    )
+
+
+def _label(text: str) -> str:
+    """A text as the tool shows labels: cut beyond 45 characters, and joined by commas.
+
+    >>> _label("Accounts by name, one for each member of the course")
+    'Accounts by name / one for each member of…'
+    """
+    whole = " ".join(text.replace(",", " /").split())
+    if len(whole) <= _LONGEST:
+        return whole
+    return whole[: _LONGEST - 1].rsplit(" ", 1)[0].rstrip(" /") + "…"
+
+
+# The tool's PDF strips tags and decodes nothing but &amp;: quotes stay as they are, and line ends
+# keep paragraphs and items apart.
 
 
 def _paragraphs(*texts: str) -> str:
-    return "".join(f"<p>{escape(text)}</p>" for text in texts)
+    return "".join(f"<p>{escape(text, quote=False)}</p>\n" for text in texts if text)
 
 
 def _items(texts: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
+    items = "".join(f"<li>{escape(text, quote=False)}</li>\n" for text in texts)
+    return f"<ul>\n{items}</ul>\n"

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from sosie._version import __version__
-from sosie.report.attacks import attacks
-from sosie.report.figures import Figure
+from sosie.report.figures.drawing import Figure
 from sosie.report.rendering import render
-from sosie.report.sweeps import sweep
+from sosie.report.views.attacks import attacks
+from sosie.report.views.sweeps import sweep
 from sosie.words import Words, load
 
 __all__ = ["build_attacks", "build_sweep"]

@@ -69,6 +69,17 @@ class Words:
         one = abs(n) < 2 if self.language == "fr" else n == 1
         return self(f"{key}_{'one' if one else 'many'}", n=self.number(n, digits), **values)
 
+    def joined(self, parts: Iterable[str]) -> str:
+        """Parts of a sentence with semicolons between them; empty ones are left out.
+
+        >>> load("en").joined(["a", "", "b"])
+        'a; b'
+        """
+        first, *others = [part for part in parts if part] or [""]
+        for part in others:
+            first = self("format.semicolon", first=first, second=part)
+        return first
+
     def number(self, number: float, digits: int = 0) -> str:
         """Write a number with ``digits`` decimals, as the language does.
 
@@ -175,7 +186,7 @@ def load(language: str) -> Words:
         raise InputError(f"no words for the language {language!r}: choose one of {known}")
     source = files("sosie.words").joinpath(f"{language}.toml").read_text(encoding="utf-8")
     flat = dict(_flatten(tomllib.loads(source), ""))
-    spaced = _french_spaces if language == "fr" else str
+    spaced = _french_signs if language == "fr" else str
     texts = {key: spaced(text) for key, text in flat.items() if isinstance(text, str)}
     lists = {
         key: tuple(spaced(text) for text in texts_of_key)
@@ -193,13 +204,18 @@ def _flatten(tree: Mapping[str, Any], prefix: str) -> Iterable[tuple[str, str | 
             yield prefix + key, branch
 
 
-def _french_spaces(text: str) -> str:
-    """Put the no-break spaces that French typography wants, so that the catalogue stays legible."""
+def _french_signs(text: str) -> str:
+    """Put no-break spaces and apostrophes as French typography wants; the catalogue stays legible.
+
+    >>> _french_signs("l'un")
+    'l’un'
+    """
     if text == " ":
         return _THIN
     text = re.sub(r" (?=[;!?%])|(?<=\d) (?=\d{3})", _THIN, text)
     return (
-        text.replace(" :", f"{_NO_BREAK}:")
+        text.replace("'", "’")
+        .replace(" :", f"{_NO_BREAK}:")
         .replace("« ", f"«{_NO_BREAK}")
         .replace(" »", f"{_NO_BREAK}»")
     )

@@ -14,7 +14,17 @@ from typing import Any
 
 from sosie.words import Words, load
 
-__all__ = ["ADVICE", "Standing", "advice", "meaning", "reading", "reason", "standing"]
+__all__ = [
+    "ADVICE",
+    "Standing",
+    "advice",
+    "example",
+    "meaning",
+    "reading",
+    "reason",
+    "standing",
+    "told",
+]
 
 #: What improves each metric, most effective first; texts are under ``advice`` in the catalogues.
 ADVICE: Mapping[str, tuple[str, ...]] = {
@@ -38,6 +48,7 @@ ADVICE: Mapping[str, tuple[str, ...]] = {
 }
 
 _SHOWN = 3
+_CHANCE = 0.5  # the area under the curve of an attacker who guesses
 
 
 class Standing(StrEnum):
@@ -90,19 +101,48 @@ def meaning(words: Words, key: str, metric: Mapping[str, Any]) -> str:
         return ""
     complement = words.value(100 - value, unit, None if target is None else 100 - target)
     text = words(
-        f"metrics.{key}.means", value=words.value(value, unit, target), complement=complement
+        f"metrics.{key}.{_means(words, key, metric)}",
+        value=words.value(value, unit, target),
+        complement=complement,
     )
     return text[0].upper() + text[1:]
+
+
+def example(words: Words, key: str, metric: Mapping[str, Any], people: int | None) -> str:
+    """The same in numbers of the table's people; empty where that says nothing more.
+
+    >>> example(load("en"), "hidden_rate", {"value": 87.45}, 2000)
+    'Of 2,000 people, 251 have their own avatar as the nearest.'
+    """
+    value = metric.get("value")
+    if value is None or not people or f"metrics.{key}.example" not in words or value == 100:
+        return ""
+    count = round(people * (100 - value) / 100)
+    return words(f"metrics.{key}.example", people=words.number(people), count=words.number(count))
+
+
+def _means(words: Words, key: str, metric: Mapping[str, Any]) -> str:
+    """Which sentence fits: none, all, worse than chance, or the usual one."""
+    value, interval = metric["value"], metric.get("ci")
+    fits = {
+        "means_none": value == 0,
+        "means_all": value == 100 and metric.get("unit") == "%",
+        "means_below": interval is not None and interval[1] < _CHANCE,
+    }
+    there = (name for name, fit in fits.items() if fit and f"metrics.{key}.{name}" in words)
+    return next(there, "means")
 
 
 def reading(words: Words, metric: Mapping[str, Any]) -> str:
     """How the value stands against its target, in a sentence that fits it.
 
     >>> reading(load("fr"), {"value": 0.31, "target": 0.1, "direction": "lower", "met": False})
-    "La cible (au plus 0,1) n'est pas atteinte."
+    'La cible (au plus 0,1) n’est pas atteinte.'
     """
     unit, interval = metric.get("unit"), metric.get("ci")
     key = f"reading.{standing(metric)}"
+    if standing(metric) is Standing.CLEAR and metric["value"] == metric["target"] == 0:
+        key += "_zero"
     if standing(metric) is Standing.MISSING and not metric.get("reason"):
         key += "_unexplained"
     if standing(metric) is Standing.NARROW and interval:
@@ -118,26 +158,37 @@ def reading(words: Words, metric: Mapping[str, Any]) -> str:
 def reason(words: Words, metric: Mapping[str, Any]) -> str:
     """Why a metric has no value.
 
-    Results carry their reason in English; those that the catalogue knows are given in ``words``'
-    language, the others as they are.
-
     >>> reason(load("fr"), {"reason": load("en")("reasons.not_run")})
-    "il n'a pas été demandé."
+    'il n’a pas été demandé.'
     """
-    text = str(metric.get("reason") or "")
-    for key, known in _reasons():
+    return told(words, str(metric.get("reason") or ""))
+
+
+def told(words: Words, text: str) -> str:
+    """A reason, or a note of a run, in ``words``' language.
+
+    Results carry them in English; one that the catalogue does not know is given as it is.
+
+    >>> told(load("fr"), "none of the drawn columns varies")
+    'aucune des colonnes tirées ne varie'
+    """
+    for key, known in _sentences():
         if found := known.fullmatch(text):
-            return words(key, **found.groupdict())
-    return text
+            values = found.groupdict()
+            if "note" in values:
+                values["note"] = told(words, values["note"])
+            return words(key, **values)
+    parts = text.split("; ")
+    return words.joined(told(words, part) for part in parts) if len(parts) > 1 else text
 
 
 @cache
-def _reasons() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The English reasons as patterns, whose groups are the placeholders."""
+def _sentences() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """English reasons and notes as patterns, whose groups are the placeholders."""
     return tuple(
         (key, re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(text))))
         for key, text in load("en").texts.items()
-        if key.startswith("reasons.")
+        if key.startswith(("reasons.", "notes.", "format.attack_note"))
     )
 
 

@@ -2,7 +2,7 @@
 
 The table is cut into groups of people who are near each other, along axes that only the key of
 the table gives (`sosie.latent.tree`). All avatars of a group are independent draws from one law in
-which its members enter alike (`sosie.generate.exchangeable`), so that nobody who lacks the secrets can
+which its members enter alike (`sosie.generate.exchangeable`): nobody who lacks the secrets can
 tell whose avatar is whose better than one in the size of the group (`sosie.generate.guarantee`).
 
 Sources: probabilistic k-anonymity, Soria-Comas and Domingo-Ferrer (2012); kin are condensation,

@@ -29,6 +29,20 @@
     body.append(...keyed.map(([, row]) => row));
   };
 
+  // On a phone a row is a card: each cell then stands beside the heading of its column.
+
+  for (const table of all("table.stack")) {
+    const headings = [...table.tHead.rows[0].cells].map((cell) => cell.innerText.replace(/\s+/g, " ").trim());
+    table.setAttribute("role", "table");
+    for (const row of table.rows) {
+      row.setAttribute("role", "row");
+      for (const [place, cell] of [...row.cells].entries()) {
+        cell.setAttribute("role", cell.tagName === "TD" ? "cell" : cell.scope === "col" ? "columnheader" : "rowheader");
+        if (cell.tagName === "TD" && cell.colSpan === 1) cell.dataset.label = headings[place];
+      }
+    }
+  }
+
   const collator = new Intl.Collator(document.documentElement.lang, { numeric: true });
   for (const table of all("table.sortable")) {
     for (const heading of table.tHead.rows[0].cells) {
@@ -58,97 +72,31 @@
     });
   }
 
-  // Figures: plotly.js is inflated once; each figure is drawn when it comes near the screen.
+  // Figures: saved as they stand, each a picture of its own.
 
-  const holder = document.getElementById("plotly");
-  const { template, locale, figures } = JSON.parse(document.getElementById("figures").textContent);
-  const plots = all(".plot");
-  const config = {
-    displayModeBar: false,
-    responsive: true,
-    showTips: false,
-    locale: locale.name,
-    locales: { [locale.name]: { dictionary: {}, format: locale.format } },
-  };
-  const drawn = new Set();
-  const deep = () => Boolean(document.createElement("canvas").getContext("webgl"));
+  for (const button of all("button.save")) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const picture = document.querySelector(`[data-figure="${button.dataset.save}"] > svg`);
+      const source = new XMLSerializer().serializeToString(picture);
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([source], { type: "image/svg+xml" }));
+      link.download = `${document.title} - ${button.dataset.save}`.replace(/[^\p{L}\p{N}.-]+/gu, "_") + ".svg";
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+  }
 
-  const draw = (plot) => {
-    if (drawn.has(plot)) return;
-    drawn.add(plot);
-    const { data, layout } = figures[plot.dataset.figure];
-    if (layout.scene && !deep()) {
-      plot.style.height = "auto";
-      plot.firstElementChild.textContent = holder.dataset.webgl;
-      return;
-    }
-    const height = "square" in plot.dataset ? Math.min(layout.height, plot.clientWidth + 60) : layout.height;
-    plot.style.height = `${height}px`;
-    plot.replaceChildren();
-    window.Plotly.newPlot(plot, data, { ...layout, height, template, autosize: true }, config);
-  };
-
-  const fail = () => {
-    for (const plot of plots) {
-      plot.style.height = "auto";
-      plot.firstElementChild.textContent = holder.dataset.failed;
-    }
-  };
-
-  const inflate = async () => {
-    const packed = Uint8Array.from(atob(holder.textContent), (letter) => letter.charCodeAt(0));
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-    const script = document.createElement("script");
-    script.textContent = await new Response(stream).text();
-    document.head.append(script);
-    if (!window.Plotly) throw new Error("plotly.js did not run");
-  };
-
-  const watch = () => {
-    const observer = new IntersectionObserver(
-      (entries) => {
-        for (const { isIntersecting, target } of entries) {
-          if (!isIntersecting) continue;
-          observer.unobserve(target);
-          draw(target);
-        }
-      },
-      { rootMargin: "300px" },
-    );
-    for (const plot of plots) observer.observe(plot);
-    for (const button of all("button.save")) {
-      button.hidden = false;
-      button.addEventListener("click", () => {
-        const plot = plots.find((other) => other.dataset.figure === button.dataset.save);
-        draw(plot);
-        const filename = `${document.title} - ${plot.dataset.figure}`.replace(/[^\p{L}\p{N}.-]+/gu, "_");
-        if (plot.layout) window.Plotly.downloadImage(plot, { format: "svg", filename });
-      });
-    }
-  };
-
-  // Paper: every figure drawn at the width of its column, every note opened; then all as before.
+  // Paper: every note opened; then all as before.
 
   let opened = [];
-  const paper = (plot) => (plot.closest(".distribution") ? 330 : 640);
 
   window.addEventListener("beforeprint", () => {
     opened = all("details:not([open]):not(.wide-table)");
     for (const note of opened) note.open = true;
-    if (!window.Plotly) return;
-    for (const plot of plots) {
-      draw(plot);
-      if (plot.layout) window.Plotly.relayout(plot, { width: paper(plot), autosize: false });
-    }
   });
 
   window.addEventListener("afterprint", () => {
     for (const note of opened) note.open = false;
-    if (!window.Plotly) return;
-    for (const plot of plots) {
-      if (plot.layout) window.Plotly.relayout(plot, { width: null, autosize: true });
-    }
   });
-
-  inflate().then(watch, fail);
 })();

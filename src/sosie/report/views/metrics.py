@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sosie.report.lists import listed
+from sosie.report.views.lists import listed
 from sosie.words import Words
-from sosie.words.readings import Standing, advice, meaning, reading, standing
+from sosie.words.readings import Standing, advice, example, meaning, reading, standing
 
 __all__ = ["Bar", "CriterionView", "MetricView", "criteria"]
 
@@ -40,6 +40,8 @@ class MetricView:
     standing: Standing
     result: str
     meaning: str
+    example: str
+    source: str
     reading: str
     definition: str
     direction: str
@@ -77,7 +79,7 @@ def criteria(
     privacy, utility = audit["privacy"], audit["utility"]
     for place, (key, metric) in enumerate([*privacy.items(), *utility.items()], start=1):
         criterion = "utility" if place > len(privacy) else metric.get("criterion") or CRITERIA[0]
-        view = _metric(words, key, place, metric, parameters)
+        view = _metric(words, key, place, metric, parameters, audit)
         groups.setdefault(str(criterion), []).append(view)
     return tuple(_criterion(words, key, metrics) for key, metrics in groups.items())
 
@@ -134,7 +136,12 @@ def _verdict(words: Words, metrics: list[MetricView]) -> tuple[str, ...]:
 
 
 def _metric(
-    words: Words, key: str, place: int, metric: Mapping[str, Any], parameters: Mapping[str, Any]
+    words: Words,
+    key: str,
+    place: int,
+    metric: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+    audit: Mapping[str, Any],
 ) -> MetricView:
     where = standing(metric)
     unit, target = metric.get("unit"), metric.get("target")
@@ -164,6 +171,8 @@ def _metric(
         standing=where,
         result=words(f"standing.{where}"),
         meaning=says,
+        example=example(words, key, metric, audit.get("rows")),
+        source=_source(words, key, audit.get("context") or {}),
         reading=reading(words, metric),
         definition=words.get(f"metrics.{key}.definition", ""),
         direction=words.get(f"metrics.{key}.direction", ""),
@@ -172,6 +181,13 @@ def _metric(
         bar=_bar(metric),
         controlled=control is not None,
     )
+
+
+def _source(words: Words, key: str, context: Mapping[str, Any]) -> str:
+    """Where the target comes from, or why there is none."""
+    if key in (context.get("targets") or {}):
+        return words("report.metrics.target_context", name=context.get("name", ""))
+    return words.get(f"metrics.{key}.source", "")
 
 
 def _bar(metric: Mapping[str, Any]) -> Bar | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+import struct
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -15,13 +16,13 @@ import report_fixture as fixture
 
 from sosie.errors import InputError
 from sosie.report import build_docx
+from sosie.report.document import raster
+from sosie.report.figures.drawing import Figure
 from sosie.report.page import CHAPTERS, HEADINGS, figures_of, read_views
-from sosie.report.stills import still
 from sosie.words import load
 
 docx = pytest.importorskip("docx")
 
-SIGNS = {"decimal": ",", "thousands": "\u202f"}
 PNG = b"\x89PNG\r\n"
 
 
@@ -34,7 +35,7 @@ DOT = base64.b64decode(
 def no_drawing() -> Iterator[None]:
     """Images are dots, drawn in no time; the tests of images draw them themselves."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sosie.report.stills.still", lambda *_: DOT)
+        patch.setattr("sosie.report.document.raster", lambda *_: DOT)
         yield
 
 
@@ -119,7 +120,7 @@ def test_the_numbers_of_distributions_drawn_are_bounded(monkeypatch: pytest.Monk
     assert load("en")("report.docx.figures", n=1) in texts(docx.Document(io.BytesIO(made)))
 
 
-@pytest.mark.parametrize("missing", ["docx", "matplotlib"])
+@pytest.mark.parametrize("missing", ["docx", "resvg_py"])
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(InputError, match=r"sosie\[docx\]") as caught:
@@ -127,21 +128,31 @@ def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, mis
     assert missing in str(caught.value)
 
 
-def test_every_kind_of_figure_is_drawn() -> None:
-    audit = fixture.audit()
+def test_old_programs_are_given_twice_the_points_of_a_screen() -> None:
+    drawn = Figure(100, 50, '<path d="M0 0h50v50h-50z" fill="#b8480a"/>')
+    image, blank = raster(drawn.svg, 100), raster(Figure(100, 50, "").svg, 100)
+    assert image.startswith(PNG)
+    assert struct.unpack(">II", image[16:24]) == (200, 100)
+    assert image != blank
+    assert raster(drawn.svg, 100) == image
+
+
+def test_the_lines_of_a_figure_are_those_of_the_page(document: Any) -> None:
+    stream = io.BytesIO()
+    document.save(stream)
+    archive = zipfile.ZipFile(stream)
+    kept = [archive.read(n).decode() for n in archive.namelist() if n.endswith(".svg")]
+    audit = fixture.audit() | {"context": fixture.context()}
     audit["utility"]["predictive_ratio"] = fixture.models()
-    views = read_views(load("en"), fixture.run(), audit, fixture.attack(), fixture.tune())
-    figures = figures_of(views)
-    kinds = {
-        "distribution-1", "distribution-8", "distribution-16", "projection", "curve-1",
-        "frontier", "panels", "links-difference", "space", "contributions", "prediction",
-    }  # fmt: skip
-    assert kinds <= set(figures)
-    for key in sorted(kinds):
-        assert still(figures[key], 300, SIGNS).startswith(PNG)
+    views = read_views(load("fr"), small(fixture.run()), audit, fixture.attack(), fixture.tune())
+    assert sorted(kept) == sorted(figure.svg for figure in figures_of(views).values())
+    types = archive.read("[Content_Types].xml").decode()
+    assert types.count("image/svg+xml") >= 1
 
 
-def test_the_same_figure_is_the_same_image() -> None:
-    views = read_views(load("en"), fixture.run(), fixture.audit(), fixture.attack(), None)
-    figure = figures_of(views)["curve-1"]
-    assert still(figure, 300, SIGNS) == still(figure, 300, SIGNS)
+def test_headings_of_tables_come_again_on_each_page(document: Any) -> None:
+    tables = [table for table in document.tables if table.style.name == "Table Grid"]
+    assert tables
+    for table in tables:
+        assert table.rows[0]._tr.trPr.xpath("w:tblHeader")
+        assert not any(row._tr.xpath("w:trPr/w:tblHeader") for row in table.rows[1:])

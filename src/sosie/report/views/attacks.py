@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from sosie.report.figures import Curve, Figure, curve
-from sosie.report.lists import Cell
+from sosie.report.figures.drawing import Figure
+from sosie.report.figures.rates import Curve, curve
+from sosie.report.views.lists import Cell
 from sosie.words import Words
+from sosie.words.readings import told
 
-__all__ = ["AttackView", "CurveView", "Result", "attack_reading", "attacks"]
+__all__ = ["ROWS", "AttackView", "CurveView", "Result", "attack_reading", "attacks"]
 
+ROWS = ("v2",)
+"""Scenarios in which rows are singled out rather than people."""
 _MOST = 50
 _LINES = 6
 
@@ -110,13 +114,27 @@ def attack_reading(words: Words, result: Mapping[str, Any]) -> str:
     """What a rate says beside its chance level, in a sentence that fits it."""
     rate, chance = result["rate"], result.get("chance")
     if rate is None:
-        return str(result.get("reason") or "")
+        return told(words, str(result.get("reason") or ""))
     shown = {"rate": words.value(rate, "%"), "chance": words.value(chance, "%")}
     if chance is None:
         return words("attack.reading_untold", **shown)
-    low = (result.get("ci") or [rate])[0]
-    if low <= chance:
-        return words("attack.reading_chance")
+    return " ".join([_reading(words, rate, result, shown), *_example(words, result)])
+
+
+def _example(words: Words, result: Mapping[str, Any]) -> Iterable[str]:
+    """The rate as a number of those attacked."""
+    if targets := result.get("targets"):
+        key = "attack.example_rows" if result.get("scenario") in ROWS else "attack.example"
+        count = words.number(round(targets * result["rate"] / 100))
+        yield words(key, targets=words.number(targets), count=count)
+
+
+def _reading(words: Words, rate: float, result: Mapping[str, Any], shown: Mapping[str, str]) -> str:
+    chance = result["chance"]
+    if rate <= chance:
+        return words("attack.reading_chance", **shown)
+    if (result.get("ci") or [rate])[0] <= chance:
+        return words("attack.reading_unsure", **shown)
     return words("attack.reading_most" if rate > _MOST else "attack.reading_above", **shown)
 
 
@@ -131,7 +149,7 @@ def _result(words: Words, result: Mapping[str, Any]) -> Result:
         scenario=words.get(f"attack.scenarios.{scenario}.short", scenario),
         estimator=words.get(f"attack.estimators.{estimator}.name", estimator),
         decision=words.get(f"attack.decisions.{decision}.name", decision),
-        note="; ".join(_notes(words, result)),
+        note=words.joined(_notes(words, result)),
         components=number("attack_components"),
         releases=number("releases"),
         candidates=number("candidates"),
@@ -147,7 +165,7 @@ def _notes(words: Words, result: Mapping[str, Any]) -> Iterable[str]:
     if result.get("known") is not None:
         yield words.count("attack.known", result["known"])
     if result.get("reason"):
-        yield str(result["reason"])
+        yield told(words, str(result["reason"]))
 
 
 def _glossary(words: Words, results: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:

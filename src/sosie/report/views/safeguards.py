@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from sosie.audits.account import Account
-from sosie.report.lists import listed
+from sosie.report.views.account import planned_releases
+from sosie.report.views.lists import listed
 from sosie.words import Words
 
 __all__ = ["Safeguard", "safeguards"]
@@ -25,7 +26,7 @@ def safeguards(
     """Read the parameters of ``run.json``; nothing is said of avatars that were given as a file."""
     parameters = run["parameters"]
     own = list(_of_run(words, parameters)) if parameters.get("k") is not None else []
-    releases = (audit.get("context") or {}).get("releases")
+    releases = planned_releases(audit)
     if releases is not None:
         text = words.count("measures.releases.text", releases)
         own.append(Safeguard(words("measures.releases.title"), text))

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from sosie.report.lists import listed
+from sosie.report.views.lists import listed
 from sosie.words import Words
+from sosie.words.readings import told
 
-__all__ = ["IdentityView", "identity"]
+__all__ = ["IdentityView", "Warned", "identity"]
 
 _NUMBERS = ("k", "components", "min_level_count", "augment", "releases")
 _NAMES = ("keep", "drop", "id")
 _WAYS = ("method", "decode")
+
+
+class Warned(NamedTuple):
+    """A warning, and its language where that is not the page's."""
+
+    text: str
+    language: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +34,7 @@ class IdentityView:
     facts: tuple[tuple[str, str, str], ...]
     fingerprint: str
     parameters: tuple[tuple[str, str], ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[Warned, ...]
 
 
 def identity(words: Words, run: Mapping[str, Any], audit: Mapping[str, Any]) -> IdentityView:
@@ -47,9 +55,15 @@ def identity(words: Words, run: Mapping[str, Any], audit: Mapping[str, Any]) -> 
             for key, text in _parameters(words, run["parameters"])
         ),
         warnings=tuple(
-            dict.fromkeys(str(note) for note in [*run["warnings"], *audit.get("notes", ())])
+            _warned(words, note)
+            for note in dict.fromkeys(map(str, [*run["warnings"], *audit.get("notes", ())]))
         ),
     )
+
+
+def _warned(words: Words, note: str) -> Warned:
+    text = told(words, note)
+    return Warned(text, "en" if text == note and words.language != "en" else "")
 
 
 def _parameters(words: Words, parameters: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
@@ -63,7 +77,8 @@ def _parameters(words: Words, parameters: Mapping[str, Any]) -> Iterable[tuple[s
         if parameters.get(key):
             yield key, listed(words, parameters[key], most=20)
     if parameters.get("linked"):
-        yield "linked", "; ".join(listed(words, group, most=20) for group in parameters["linked"])
+        groups = (listed(words, group, most=20) for group in parameters["linked"])
+        yield "linked", words.joined(groups)
     if parameters.get("weights"):
         weights = parameters["weights"].items()
         yield "weights", ", ".join(f"{name} × {words.value(weight)}" for name, weight in weights)

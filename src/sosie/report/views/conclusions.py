@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sosie.report.actors import ActorView
-from sosie.report.attacks import AttackView
-from sosie.report.columns import ColumnsView
-from sosie.report.lists import listed
-from sosie.report.metrics import CRITERIA, CriterionView
+from sosie.report.views.actors import ActorView
+from sosie.report.views.attacks import AttackView
+from sosie.report.views.columns import ColumnsView
+from sosie.report.views.lists import listed
+from sosie.report.views.metrics import CRITERIA, CriterionView
 from sosie.words import Words
 from sosie.words.readings import Standing
 
@@ -30,15 +30,24 @@ class Step:
 def done(
     words: Words,
     run: Mapping[str, Any],
+    audit: Mapping[str, Any],
     criteria: Sequence[CriterionView],
     attack: AttackView | None,
 ) -> tuple[str, ...]:
     """What was done, as paragraphs."""
     data, parameters = run["data"], run["parameters"]
+    used = audit.get("rows", data["rows"])
+    everyone = words("report.summary.everyone")
+    others = words(
+        "report.summary.others",
+        aside=words.number(data["rows"] - used),
+        n=words.number(used),
+    )
     shown = {
         "name": data["name"],
         "rows": words.number(data["rows"]),
         "columns": words.number(data["columns"]),
+        "published": everyone if used >= data["rows"] else others,
     }
     return (
         " ".join(_generation(words, parameters, shown)),

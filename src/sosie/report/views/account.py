@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sosie.audits.account import HOLDERS, LEVELS, Account
-from sosie.report.actors import ActorView
+from sosie.report.views.actors import ActorView
 from sosie.words import Words
 
-__all__ = ["ContextRow", "LikelihoodView", "context", "likelihood", "stated"]
+__all__ = ["ContextRow", "LikelihoodView", "context", "likelihood", "planned_releases", "stated"]
+
+_UNSTATED = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +53,12 @@ def stated(audit: Mapping[str, Any]) -> Account:
 def context(words: Words, audit: Mapping[str, Any], account: Account) -> tuple[ContextRow, ...]:
     """Every question of the context, answered or not."""
     known = audit.get("context") or {}
-    return tuple(_context(words, known, account))
+    return tuple(_context(words, audit, known, account))
 
 
-def _context(words: Words, known: Mapping[str, Any], account: Account) -> Iterable[ContextRow]:
+def _context(
+    words: Words, audit: Mapping[str, Any], known: Mapping[str, Any], account: Account
+) -> Iterable[ContextRow]:
     def row(key: str, *answers: str) -> ContextRow:
         return ContextRow(words(f"report.context.{key}"), tuple(text for text in answers if text))
 
@@ -64,12 +68,19 @@ def _context(words: Words, known: Mapping[str, Any], account: Account) -> Iterab
     for key, group in (("recipient", "recipients"), ("sensitivity", "sensitivities")):
         value = str(known.get(key) or "")
         yield row(key, words.get(f"report.{group}.{value}", value))
-    releases = known.get("releases")
+    releases = planned_releases(audit)
     yield row("releases", "" if releases is None else words.value(releases))
     for holder in HOLDERS:
         question = words("report.context.holder", actor=words(f"actors.{holder}.name"))
         answer = account.holders.get(holder, "")
         yield ContextRow(question, (answer,) if answer else ())
+
+
+def planned_releases(audit: Mapping[str, Any]) -> int | None:
+    """How many releases are planned; None where nobody said, and the default says 1."""
+    known = audit.get("context") or {}
+    releases: int | None = known.get("releases")
+    return None if known.get("name") == _UNSTATED and releases == 1 else releases
 
 
 def likelihood(words: Words, account: Account, actors: Sequence[ActorView]) -> LikelihoodView:

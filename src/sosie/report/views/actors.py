@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sosie.audits.account import HOLDERS
-from sosie.report.attacks import attack_reading
-from sosie.report.lists import Cell
+from sosie.report.views.attacks import ROWS, attack_reading
+from sosie.report.views.lists import Cell
 from sosie.words import Words
 
-__all__ = ["ROWS", "SCENARIOS", "ActorRow", "ActorView", "Found", "actors"]
+__all__ = ["SCENARIOS", "ActorRow", "ActorView", "Found", "actors"]
 
 SCENARIOS: Mapping[str, tuple[str, ...]] = {
     "controller": ("v1",),
@@ -20,10 +20,6 @@ SCENARIOS: Mapping[str, tuple[str, ...]] = {
     "file": ("v2",),
 }
 """The scenarios that each holder can play; those of no holder are the controller's."""
-
-
-ROWS = ("v2",)
-"""Scenarios in which rows are singled out rather than people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +180,7 @@ def _found(words: Words, result: Mapping[str, Any], how: str = "") -> Found:
             releases=_releases(words, result.get("releases")),
         )
         if result.get("known") is not None:
-            how += "; " + words.count("attack.known", result["known"])
+            how = words.joined([how, words.count("attack.known", result["known"])])
     ends = result.get("ci")
     return Found(
         rate=Cell(words.value(result["rate"], "%"), result["rate"]),

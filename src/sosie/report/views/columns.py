@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sosie.report.lists import Cell, listed
+from sosie.report.views.lists import Cell, listed
 from sosie.words import Words
 
 __all__ = ["ColumnRow", "ColumnsView", "columns"]

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sosie.report.figures import Figure
-from sosie.report.lists import Cell, listed
-from sosie.report.maps import contribution_map, link_map, quality_bars, space
+from sosie.report.figures.bars import Pair, paired_bars
+from sosie.report.figures.drawing import Figure, shortened
+from sosie.report.figures.heat import contribution_map, link_map
+from sosie.report.views.lists import Cell, listed
 from sosie.words import Words
 
 __all__ = ["Change", "Links", "TableView", "Together", "together"]
@@ -58,8 +59,6 @@ class Together:
     """The parts of the utility section beyond single columns; None where the run has none."""
 
     links: Links | None
-    space: Figure | None
-    space_alt: str
     contributions: TableView | None
     prediction: TableView | None
 
@@ -67,8 +66,6 @@ class Together:
     def figures(self) -> dict[str, Figure]:
         """Figures by identifier."""
         found = {} if self.links is None else {key: drawn for key, _, drawn in self.links.maps}
-        if self.space is not None:
-            found["space"] = self.space
         for key, view in (("contributions", self.contributions), ("prediction", self.prediction)):
             if view is not None and view.figure is not None:
                 found[key] = view.figure
@@ -76,18 +73,12 @@ class Together:
 
 
 def together(words: Words, run: Mapping[str, Any], audit: Mapping[str, Any]) -> Together:
-    """Read ``associations``, ``space`` and ``contributions`` of ``run.json``, and the models."""
+    """Read ``associations`` and ``contributions`` of ``run.json``, and the models."""
     figures = run["figures"]
-    linked, spread, shares = (
-        figures.get(key) for key in ("associations", "space", "contributions")
-    )
+    linked, shares = (figures.get(key) for key in ("associations", "contributions"))
     models = (audit["utility"].get("predictive_ratio") or {}).get("columns")
     return Together(
         links=_links(words, linked) if linked else None,
-        space=_space(words, spread) if spread else None,
-        space_alt=words(
-            "report.space.alt", n=words.number(len(spread["avatars"]["x"]) if spread else 0)
-        ),
         contributions=_contributions(words, shares) if shares and shares["columns"] else None,
         prediction=_prediction(words, audit, models) if models else None,
     )
@@ -124,7 +115,7 @@ def _links(words: Words, told: Mapping[str, Any]) -> Links:
             (
                 f"links-{key}",
                 words(f"report.associations.{key}"),
-                link_map(names, matrix, reach),
+                link_map(words, names, matrix, reach),
             )
             for key, matrix, reach in drawn
         ),
@@ -164,14 +155,6 @@ def _cell(words: Words, value: float | None, unit: str | None = None) -> Cell:
     return Cell(words.value(None if value is None else round(value, 3), unit), value)
 
 
-def _space(words: Words, told: Mapping[str, Any]) -> Figure:
-    axes = [
-        words("report.projection.axis", n=component, share=words.value(share, "%"))
-        for component, share in zip(told["components"], told["explained"], strict=True)
-    ]
-    return space(axes, told["avatars"])
-
-
 def _contributions(words: Words, told: Mapping[str, Any]) -> TableView:
     names = [str(name) for name in told["columns"]]
     headings = [
@@ -203,11 +186,8 @@ def _prediction(
     ratio = audit["utility"]["predictive_ratio"]["value"]
     drawn = models[:_MOST_DRAWN]
     return TableView(
-        figure=quality_bars(
-            words,
-            [str(model["column"]) for model in drawn],
-            [model["originals"] for model in drawn],
-            [model["avatars"] for model in drawn],
+        figure=paired_bars(
+            words, [_pair(words, model) for model in drawn], words("report.prediction.axis")
         ),
         alt=words(
             "report.prediction.alt", n=words.number(len(drawn)), ratio=words.value(ratio, "%")
@@ -228,3 +208,13 @@ def _prediction(
             for model in models
         ),
     )
+
+
+def _pair(words: Words, model: Mapping[str, Any]) -> Pair:
+    lines = [
+        words("format.colon", label=words(f"report.{key}"), value=words.value(model[key]))
+        for key in ("originals", "avatars")
+    ]
+    name = str(model["column"])
+    hover = "\n".join([shortened(name, 60), *lines])
+    return Pair(name, model["originals"], model["avatars"], hover)

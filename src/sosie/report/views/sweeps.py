@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sosie.report.figures import Figure
-from sosie.report.frontier import SweepPoint, frontier, panels
-from sosie.report.lists import Cell, listed
+from sosie.report.figures.drawing import Figure
+from sosie.report.figures.sweeps import Panel, SweepPoint, frontier, panels
+from sosie.report.views.lists import Cell, listed
 from sosie.tuning.results import CHANCE, STRONGEST, Trial, Tuning
 from sosie.words import Words
 from sosie.words.readings import advice
@@ -144,7 +144,7 @@ def _readings(words: Words, tuning: Tuning, several: bool) -> Iterable[str]:
             yield words(
                 "tuning.cost",
                 setting=named(words, tuning.unbound, several),
-                changes="; ".join(_changes(words, tuning.unbound, best)),
+                changes=words.joined(_changes(words, tuning.unbound, best)),
             )
     elif nearest is not None:
         names = listed(words, (words(f"tuning.short.{key}") for key in nearest.missed))
@@ -263,6 +263,6 @@ def _panels(words: Words, tuning: Tuning, several: bool) -> Figure:
         title = words("tuning.loss" if key == "loss" else f"tuning.short.{key}")
         known = [trial.metrics[key] for trial in tuning.trials if key in trial.metrics]
         drawn.append(
-            (title, known[0].unit if known else "", series, known[0].target if known else None)
+            Panel(title, known[0].unit if known else "", series, known[0].target if known else None)
         )
     return panels(words, drawn)

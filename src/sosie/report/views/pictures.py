@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sosie.report.figures import Figure, axis_titles, distribution, projection
-from sosie.report.shares import Gap, shares
+from sosie.report.figures.bars import distribution
+from sosie.report.figures.drawing import Figure
+from sosie.report.figures.projection import axis_titles, projection
+from sosie.report.figures.shares import Gap, shares
 from sosie.words import Words
 
 __all__ = ["DistributionView", "ProjectionView", "distributions", "plane"]
@@ -36,7 +38,6 @@ class DistributionView:
     id: str
     name: str
     figure: Figure | None
-    height: int
     alt: str
     gap: str
     label: str
@@ -91,7 +92,6 @@ def _distribution(words: Words, identifier: str, entry: Mapping[str, Any]) -> Di
         id=identifier,
         name=known.column,
         figure=figure,
-        height=0 if figure is None else figure["layout"]["height"],
         alt=words("report.distributions.alt", column=known.column, gap=gap),
         gap=gap,
         label=words(
@@ -111,5 +111,7 @@ def _percent(words: Words, value: float | None) -> str:
 def _gap(words: Words, gap: Gap | None) -> str:
     if gap is None:
         return words("report.distributions.gap_none")
+    if round(gap.points, 1) == 0:  # as it would be shown
+        return words("report.distributions.gap_zero")
     points = words.count("format.points", gap.points, digits=1)
     return words("report.distributions.gap", gap=points, where=gap.label)

@@ -1,6 +1,6 @@
 """The report as a document that can be edited: the same sections, tables and figures.
 
-Needs python-docx and matplotlib: ``pip install 'sosie[docx]'``.
+Needs python-docx and resvg_py: ``pip install 'sosie[docx]'``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sosie.errors import InputError
-from sosie.report.figures import Figure
+from sosie.report.figures.drawing import Figure
 from sosie.report.page import figures_of, read_views
 from sosie.words import Words, load
 
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = ["build_docx"]
 
-_WIDE, _NARROW = 640, 300
+_WIDE, _NARROW = 600, 300
+_FINE = 2.0  # points of a picture for each pixel of a screen: 192 an inch
+_SVG_EXTENSION = (
+    '<a:extLst xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main">'
+    '<a:ext uri="{{96DAC541-7B7A-43D3-8B79-37D633B846F1}}">'
+    '<asvg:svgBlip xmlns:asvg="http://schemas.microsoft.com/office/drawing/2016/SVG/main"'
+    ' xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+    ' r:embed="{link}"/></a:ext></a:extLst>'
+)
 _INCH = 96
 _INK, _SOFT, _WASH = "12405F", "52616D", "EEF2F5"
 _MOST_DISTRIBUTIONS = 60
@@ -49,7 +57,7 @@ def build_docx(
     Raises
     ------
     InputError
-        python-docx or matplotlib is not installed, or there are no words for ``lang``.
+        python-docx or resvg_py is not installed, or there are no words for ``lang``.
     """
     words = load(lang)
     views = read_views(words, run, audit, attack, tune)
@@ -61,6 +69,15 @@ def build_docx(
     paper.small(views["about"])
     paper.small(words("report.about.patents"))
     return paper.content()
+
+
+def raster(svg: str, width: int) -> bytes:
+    """PNG of a figure, ``width`` pixels of a screen wide."""
+    import resvg_py
+
+    return bytes(
+        resvg_py.svg_to_bytes(svg_string=svg, width=round(width * _FINE), background="#ffffff")
+    )
 
 
 def _moment(created: str) -> datetime:
@@ -76,7 +93,7 @@ class _Paper:
     def __init__(self, words: Words, figures: Mapping[str, Figure]) -> None:
         try:
             import docx
-            import matplotlib as mpl  # noqa: F401 (asked for before any work is done)
+            import resvg_py  # noqa: F401 (asked for before any work is done)
         except ImportError as error:
             raise InputError(
                 f"a .docx needs {error.name}, which is not installed: pip install 'sosie[docx]'"
@@ -205,13 +222,26 @@ class _Paper:
     def _picture(self, paragraph: Any, key: str, alt: str, width: int) -> None:
         from docx.shared import Inches
 
-        from sosie.report.stills import still
-
-        signs = {key: self.words(f"format.{key}") for key in ("decimal", "thousands")}
-        image = io.BytesIO(still(self.figures[key], width, signs))
+        svg = self.figures[key].svg
+        image = io.BytesIO(raster(svg, width))
         drawn = paragraph.add_run().add_picture(image, width=Inches(width / _INCH))
         drawn._inline.docPr.set("descr", _plain(alt))
         drawn._inline.docPr.set("name", key)
+        self._as_lines(drawn, svg)
+
+    def _as_lines(self, drawn: Any, svg: str) -> None:
+        """Add the picture as SVG, which newer programs show in the place of its points."""
+        from docx.opc.constants import RELATIONSHIP_TYPE
+        from docx.opc.packuri import PackURI
+        from docx.opc.part import Part
+        from docx.oxml import parse_xml
+
+        package = self.document.part.package
+        name = PackURI(str(package.next_partname("/word/media/figure%d.svg")))
+        part = Part(name, "image/svg+xml", svg.encode(), package)
+        link = self.document.part.relate_to(part, RELATIONSHIP_TYPE.IMAGE)
+        blip = drawn._inline.graphic.graphicData.pic.blipFill.blip
+        blip.append(parse_xml(_SVG_EXTENSION.format(link=link)))
 
     def content(self) -> bytes:
         """The file."""
@@ -272,7 +302,7 @@ def _identity(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     paper.small(words("report.identity.secret"))
     if view.warnings:
         paper.heading(words("report.identity.warnings"), 2)
-        paper.points(view.warnings)
+        paper.points(warning.text for warning in view.warnings)
 
 
 def _summary(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
@@ -359,7 +389,8 @@ def _metrics(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
             value = f"{metric.value} {metric.unit}".strip()
             paper.heading(words("format.colon", label=metric.name, value=value), 3)
             paper.text(" ".join(filter(None, [metric.definition, metric.direction])))
-            paper.text(" ".join(filter(None, [metric.meaning, metric.reading])))
+            paper.text(" ".join(filter(None, [metric.meaning, metric.example, metric.reading])))
+            paper.small(metric.source)
             if metric.advice:
                 paper.small(words("report.metrics.improve"))
                 paper.points(metric.advice)
@@ -413,7 +444,7 @@ def _attacks(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
         [
             (
                 result.scenario,
-                "; ".join(filter(None, [result.estimator, result.decision, result.note])),
+                words.joined([result.estimator, result.decision, result.note]),
                 result.components.text,
                 result.releases.text,
                 f"{result.rate.text} ({result.interval})",
@@ -468,10 +499,6 @@ def _together(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
         paper.text(words("report.projection.intro"))
         paper.figure("projection", plane.alt)
         paper.small(" ".join(plane.notes))
-    if view.space is not None:
-        paper.heading(words("report.space.heading"), 3)
-        paper.figure("space", view.space_alt)
-        paper.small(words("report.space.caption"))
     for key, told in (("contributions", view.contributions), ("prediction", view.prediction)):
         paper.heading(words(f"report.{key}.heading"), 2)
         if told is None:
@@ -588,6 +615,11 @@ def _next(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     )
 
 
+def _glossary(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
+    paper.text(words("report.glossary.intro"))
+    paper.pairs(views["glossary"])
+
+
 _CHAPTERS: Mapping[str, Callable[[_Paper, Words, Mapping[str, Any]], None]] = {
     "identity": _identity,
     "summary": _summary,
@@ -601,4 +633,5 @@ _CHAPTERS: Mapping[str, Callable[[_Paper, Words, Mapping[str, Any]], None]] = {
     "likelihood": _likelihood,
     "limits": _limits,
     "next": _next,
+    "glossary": _glossary,
 }
