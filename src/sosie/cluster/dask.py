@@ -29,6 +29,7 @@ from sosie.compute.storage import MEMORY, Weighed
 from sosie.data import frames
 from sosie.data.atomic import usual_mode
 from sosie.data.files import check_apart
+from sosie.data.native import written
 from sosie.data.parquet import Scan
 from sosie.data.table import (
     Column,
@@ -47,7 +48,7 @@ from sosie.generate.local import LocalMethod, layout_of
 from sosie.generate.methods import method_of
 from sosie.generate.mixture import Mixture, Prepared, prepared
 from sosie.generate.noise import Noise, Sums
-from sosie.generate.release import Release, written
+from sosie.generate.release import Release
 from sosie.latent.famd import FAMD, CrossProduct, Layout
 from sosie.latent.neighbours import curve, reach_of
 

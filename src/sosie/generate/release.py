@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -15,13 +15,14 @@ from sosie.compute.storage import MEMORY, Space
 from sosie.compute.threads import each_part
 from sosie.data import frames
 from sosie.data.frames import Series
+from sosie.data.native import held, written
 from sosie.data.table import Column, Levels, Numbers, Table, kept_in
 from sosie.generate.gathered import Gathered, Layout
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Release", "written"]
+__all__ = ["Release"]
 
 ROW_GROUP = 1 << 17
 """Rows of a group of a Parquet file."""
@@ -165,39 +166,12 @@ def _waiting(column: Column, series: Series, space: Space) -> tuple[Column, Seri
     if isinstance(column, Numbers):
         return replace(column, values=space.keep(column.values)), frames.like(series)
     used, codes = np.unique(column.codes, return_inverse=True)
-    held = _held(series, column.first[used])
+    levels = held(series, column.first[used])
     codes = codes.astype(column.codes.dtype)
-    return replace(column, codes=space.keep(codes), first=np.arange(len(used))), held
-
-
-def _held(series: Series, rows: Ints) -> Series:
-    return nw.from_native(cast(Any, frames.take(series, rows)), series_only=True)
+    return replace(column, codes=space.keep(codes), first=np.arange(len(used))), levels
 
 
 def _some(column: Column, series: Series, part: slice) -> Any:
     if isinstance(column, Levels):
         return series.to_native().gather(column.codes[part])
     return written(replace(column, values=column.values[part]), series)
-
-
-def written(column: Column, series: Series) -> object:
-    """A native column of an encoded one.
-
-    Parameters
-    ----------
-    series : a column of the originals: its dtype, its missing style, and the rows that
-        `Levels.first` tells of.
-    """
-    if isinstance(column, Levels):
-        # A level that no row holds is in no avatar either.
-        held = _held(series, np.maximum(column.first, 0))
-        return frames.take(held, column.codes.astype(np.int64))
-    values, grid, missing = column.values, column.grid, column.missing
-    if grid.text is not None:
-        return frames.build_text(series, column.texts(values))
-    if not grid.step or series.dtype.is_float() or series.dtype.is_decimal():
-        return frames.build(series, values, missing)
-    steps = np.where(missing, 0, values).astype(np.int64)
-    # Wraps around 2^64 on purpose: unsigned numbers beyond int64 come back so.
-    ticks = steps.view(np.uint64) * np.uint64(grid.step) + np.uint64(grid.origin % 2**64)
-    return frames.build(series, ticks.view(np.int64), missing)
