@@ -221,9 +221,9 @@ def naive() -> Figures:
     from tables import jittered
 
     from sosie import Avatarizer
-    from sosie.generation import draw_weights
-    from sosie.mixture import proximity
-    from sosie.table import Table
+    from sosie.data.table import Table
+    from sosie.generate.draw import draw_weights
+    from sosie.generate.mixture import proximity
 
     frame = jittered(100_000)
     ours = best(lambda: Avatarizer(k=5, method="barycentre", seed=1).fit(frame).release(), 3)

@@ -19,10 +19,10 @@ from rich.console import Console
 from rich.table import Table as Grid
 from tables import jittered
 
-from sosie import blocks
-from sosie.famd import FAMD
-from sosie.neighbours import NeighbourIndex
-from sosie.table import Table
+from sosie.data.table import Table
+from sosie.latent import brute_force as blocks
+from sosie.latent.famd import FAMD
+from sosie.latent.neighbours import NeighbourIndex
 
 ROWS, ASKED, NEAREST = 1_000_000, 512, 50
 

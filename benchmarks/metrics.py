@@ -65,14 +65,14 @@ def peak() -> float:
 
 
 def aligned(frame: pl.DataFrame) -> pl.DataFrame:
-    from sosie.avatars import Avatarizer
+    from sosie.generate.avatarizer import Avatarizer
 
     made: pl.DataFrame = Avatarizer(k=5, seed=1).fit(frame).release(shuffle=False)
     return made
 
 
 def match() -> Figures:
-    from sosie.privacy.singling_out import column_direct_match_protection
+    from sosie.audits.privacy.singling_out import column_direct_match_protection
 
     frame = jittered(1_000_000)
     # Half of the rows as they are: making a million avatars is not what is measured.
@@ -81,7 +81,7 @@ def match() -> Figures:
 
 
 def core() -> Figures:
-    from sosie.metrics import audit
+    from sosie.audits.registry import audit
 
     frame = jittered(100_000)
     avatars = aligned(frame)
@@ -97,7 +97,7 @@ def fifteen(rows: int, seed: int = 0) -> pl.DataFrame:
 
 
 def everything() -> Figures:
-    from sosie.metrics import audit
+    from sosie.audits.registry import audit
 
     frame, held = fifteen(30_000), fifteen(10_000, 7)
     avatars = aligned(frame)
@@ -117,8 +117,8 @@ def everything() -> Figures:
 
 def growth() -> Figures:
     """Each metric from encoded tables, nothing shared, at three sizes."""
-    from sosie.comparison import Comparison
-    from sosie.metrics import DEFINITIONS, MEASURES
+    from sosie.audits.comparison import Comparison
+    from sosie.audits.registry import DEFINITIONS, MEASURES
 
     found: Figures = {}
     for rows in (10_000, 100_000, 1_000_000):
@@ -138,8 +138,8 @@ def trial() -> Figures:
     """Every metric, both methods, k = 5 and 20."""
     from tables import source
 
-    from sosie.avatars import Avatarizer
-    from sosie.metrics import audit
+    from sosie.audits.registry import audit
+    from sosie.generate.avatarizer import Avatarizer
 
     _, whole = source()
     whole = whole.sample(fraction=1, shuffle=True, seed=0)

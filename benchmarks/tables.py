@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from sosie import cohort
-from sosie.io import read
+from sosie.data import cohort
+from sosie.data.files import read
 
 ROOT = Path(__file__).resolve().parent.parent
 LEFT_OUT = {"actg175": ["pidnum", "cd496", "r"], "cohort": list(cohort.DROP)}

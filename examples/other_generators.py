@@ -19,10 +19,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sosie import Avatarizer, Table, cohort
-from sosie.attack import AttackReport, Releases, attack
-from sosie.famd import FAMD
-from sosie.neighbours import NeighbourIndex
+from sosie import Avatarizer, Table
+from sosie.attacks import AttackReport, Releases, attack
+from sosie.data import cohort
+from sosie.latent.famd import FAMD
+from sosie.latent.neighbours import NeighbourIndex
 
 NUMBERS = ("age", "height_cm", "weight_kg", "lvef", "systolic_bp", "creatinine", "haemoglobin")
 CATEGORIES = ("sex", "smoking", "nyha", "diabetes", "atrial_fibrillation", "death")

@@ -120,8 +120,8 @@ def csv_check(raw: bytes, folder: Path) -> None:
     """What is read is written so that it is read alike, and has avatars or a clear error."""
     from polars.testing import assert_frame_equal
 
-    from sosie.avatars import Avatarizer
-    from sosie.io import read, write
+    from sosie.data.files import read, write
+    from sosie.generate.avatarizer import Avatarizer
 
     (folder / "x.csv").write_bytes(raw)
     file = read(folder / "x.csv")
@@ -187,8 +187,8 @@ def parquet_seeds() -> list[bytes]:
 
 def parquet_check(raw: bytes, folder: Path) -> None:
     """What is read has avatars or a clear error."""
-    from sosie.avatars import Avatarizer
-    from sosie.io import read
+    from sosie.data.files import read
+    from sosie.generate.avatarizer import Avatarizer
 
     (folder / "x.parquet").write_bytes(raw)
     file = read(folder / "x.parquet")
@@ -267,7 +267,7 @@ def json_case(rng: random.Random) -> bytes:
 
 def json_check(raw: bytes, folder: Path) -> None:
     """A page, a document, an assessment and one JSON file, in which texts stay texts."""
-    from sosie.exports import Exports, export
+    from sosie.jobs.export import Exports, export
 
     case = json.loads(raw)
     for name, content in originals().items():
@@ -348,8 +348,8 @@ def toml_check(raw: bytes, folder: Path) -> None:
     """A context judges metrics and is told as JSON, or is refused."""
     import polars as pl
 
-    from sosie.context import Context
-    from sosie.metrics import audit
+    from sosie.audits.context import Context
+    from sosie.audits.registry import audit
 
     (folder / "x.toml").write_bytes(raw)
     context = Context.of(file=folder / "x.toml")

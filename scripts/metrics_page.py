@@ -10,8 +10,8 @@ import inspect
 import re
 from pathlib import Path
 
-from sosie.metrics import DEFINITIONS, MEASURES
-from sosie.results import Definition
+from sosie.audits.registry import DEFINITIONS, MEASURES
+from sosie.audits.results import Definition
 from sosie.words import load
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "metrics.md"

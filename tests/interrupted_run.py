@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 LOADED = [
-    "sosie.attack.files",
+    "sosie.jobs.attack",
     "sosie.cli",
-    "sosie.run",
-    "sosie.tuning.files",
-    "sosie.terminal",
+    "sosie.jobs.run",
+    "sosie.jobs.tune",
+    "sosie.cli.terminal",
     "plotly.offline",
     "polars",
     "scipy.linalg",

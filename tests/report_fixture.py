@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sosie.results import Metric
-from sosie.structure import MOST_COLUMNS
+from sosie.audits.results import Metric
+from sosie.audits.structure import MOST_COLUMNS
 from sosie.tuning import Setting, Trial, Tuning
 
 Json = dict[str, Any]

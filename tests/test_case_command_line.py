@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from sosie.cli import status_of
-from sosie.io import read
+from sosie.data.files import read
 
 ROWS = 60
 RNG = np.random.default_rng(0)

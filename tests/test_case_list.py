@@ -61,7 +61,7 @@ LIBRARY_ONLY = {
 def files_by_case() -> dict[int, set[str]]:
     """Number of the case -> files that have a test of it."""
     found = defaultdict(set)
-    for path in TESTS.glob("test_*.py"):
+    for path in TESTS.rglob("test_*.py"):
         for number in re.findall(r"^def test_case_(\d\d)_", path.read_text("utf-8"), re.MULTILINE):
             found[int(number)].add(path.name)
     return found

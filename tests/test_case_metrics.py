@@ -16,11 +16,11 @@ import polars as pl
 import pytest
 from comparison_cases import dial, people
 
-from sosie.attack.laboratory import attack
-from sosie.avatars import Avatarizer
+from sosie.attacks.laboratory import attack
+from sosie.audits.registry import audit
+from sosie.audits.results import NO_CATEGORIES, NO_HOLDOUT, TOO_FEW_COLUMNS, Audit, Metric
 from sosie.errors import InputError
-from sosie.metrics import audit
-from sosie.results import NO_CATEGORIES, NO_HOLDOUT, TOO_FEW_COLUMNS, Audit, Metric
+from sosie.generate.avatarizer import Avatarizer
 
 ROWS = 300
 DIRECTIONS = {"higher": 1.0, "lower": -1.0}
@@ -289,7 +289,7 @@ def test_case_25_a_rate_at_chance_stands_beside_its_chance() -> None:
 PROGRAM = """
 import json, sys
 import polars as pl
-from sosie.metrics import audit
+from sosie.audits.registry import audit
 one, other, held = (pl.read_parquet(path) for path in sys.argv[1:4])
 print(json.dumps(audit(one, other, aligned=True, holdout=held, threads=1).to_dict()))
 """

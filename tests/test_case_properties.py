@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from test_cases_core import LABELS, METHODS, tables
 
-from sosie.avatars import Avatarizer
+from sosie.audits.registry import audit
+from sosie.audits.results import Audit, Metric
 from sosie.errors import InputError
-from sosie.metrics import audit
-from sosie.results import Audit, Metric
+from sosie.generate.avatarizer import Avatarizer
 
 pytestmark = pytest.mark.filterwarnings("ignore::sosie.errors.SosieWarning")
 

@@ -27,9 +27,9 @@ import pytest
 from conftest import ROOT
 
 import sosie
-from sosie import cohort
-from sosie.attack import estimators
+from sosie.attacks import estimators
 from sosie.cli import cli, status_of
+from sosie.data import cohort
 from sosie.words import LANGUAGES, load
 
 PEOPLE = 300
@@ -208,8 +208,11 @@ def _of_file(name: str) -> list[Block]:
 
 
 def test_the_worked_metric_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    (code,), (test,) = _of_file("src/sosie/utility"), _of_file("tests/test_missingness")
-    module = ModuleType("sosie.utility.missingness")
+    (code,), (test,) = (
+        _of_file("src/sosie/audits/utility"),
+        _of_file("tests/audits/utility/test_missingness"),
+    )
+    module = ModuleType("sosie.audits.utility.missingness")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(code.text, code.place, "exec"), vars(module))  # noqa: S102 (the pages' own)
     assert doctest.testmod(module).failed == 0
@@ -222,7 +225,7 @@ def test_the_worked_metric_works(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_worked_estimator_works() -> None:
-    (code,), (test,) = _of_file("src/sosie/attack"), _of_file("tests/test_attack")
+    (code,), (test,) = _of_file("src/sosie/attacks"), _of_file("tests/attacks/test_estimators")
     rng = np.random.default_rng(0)
     known = {**vars(estimators), "TARGETS": 4, "PEOPLE": 6}
     for block in (code, test):

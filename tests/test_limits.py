@@ -13,13 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 import report_fixture
 
-import sosie.budget
-from sosie.avatars import Avatarizer
+import sosie.compute.memory
+import sosie.jobs.budget
 from sosie.cli import status_of
-from sosie.dialect import MOST_COLUMNS, parse
+from sosie.data.csv_dialect import MOST_COLUMNS, parse
+from sosie.data.files import check_room, read, write
 from sosie.errors import InputError
-from sosie.io import check_room, read, write
-from sosie.run import CELL, run
+from sosie.generate.avatarizer import Avatarizer
+from sosie.jobs.run import CELL, run
 
 ROWS = 2_000
 
@@ -29,7 +30,8 @@ def free(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
     """Says how much memory is free."""
 
     def says(amount: int | None) -> None:
-        monkeypatch.setattr(sosie.budget, "available", lambda: amount)
+        monkeypatch.setattr(sosie.jobs.budget, "available", lambda: amount)
+        monkeypatch.setattr(sosie.compute.memory, "available", lambda: amount)
 
     return says
 

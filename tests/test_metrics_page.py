@@ -3,7 +3,7 @@
 import importlib.util
 from pathlib import Path
 
-from sosie.metrics import DEFINITIONS
+from sosie.audits.registry import DEFINITIONS
 
 ROOT = Path(__file__).resolve().parent.parent
 

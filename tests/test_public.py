@@ -21,8 +21,7 @@ def test_every_public_name_is_there_and_documented() -> None:
 def test_no_module_hides_a_public_name() -> None:
     """Importing a module sets its name in the package, over a function of that name."""
     modules = {module.name for module in pkgutil.iter_modules(sosie.__path__)}
-    assert modules & {*sosie.__all__} == {"attack"}
-    assert callable(sosie.attack)
+    assert not modules & {*sosie.__all__}
 
 
 def test_importing_sosie_loads_none_of_the_heavy_libraries() -> None:
@@ -33,7 +32,7 @@ def test_importing_sosie_loads_none_of_the_heavy_libraries() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["run", "cli", "tuning", "report", "attack.files", "engines.dask", "large", "tuning.files"],
+    [module.name for module in pkgutil.walk_packages(sosie.__path__) if module.ispkg],
 )
 def test_each_room_can_be_entered_first(module: str) -> None:
     """Rooms that import each other in a circle work only where another one came first."""
@@ -45,11 +44,11 @@ def test_each_room_can_be_entered_first(module: str) -> None:
 def test_attack_can_be_called_whatever_was_imported_before() -> None:
     import polars as pl
 
-    import sosie.attack.laboratory
+    import sosie.attacks.laboratory
 
     people = pl.DataFrame({"a": [i % 41 for i in range(80)], "b": [i % 7 for i in range(80)]})
     found = sosie.attack(
         people, sosie.Avatarizer(seed=1), scenario="v1", estimator="published", releases=5
     )
     assert found.to_dict()["schema"] == "sosie/attack/1"
-    assert sosie.attack.laboratory.attack is sosie.attack.attack
+    assert sosie.attacks.laboratory.attack is sosie.attack

@@ -26,10 +26,10 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import spearmanr
 
-from sosie.avatars import Avatarizer
-from sosie.comparison import Comparison
-from sosie.io import read, write
-from sosie.run import FEWEST_SHOWN, audit_files, avatarize_file, run
+from sosie.audits.comparison import Comparison
+from sosie.data.files import read, write
+from sosie.generate.avatarizer import Avatarizer
+from sosie.jobs.run import FEWEST_SHOWN, audit_files, avatarize_file, run
 
 ROWS = 400
 USER = "quillon_the_user"

@@ -17,18 +17,14 @@ from sosie._version import __version__
 from sosie.errors import InputError, SosieError, SosieWarning
 
 if TYPE_CHECKING:
-    from sosie.attack.laboratory import attack
-    from sosie.attack.reproduce import reproduce
-    from sosie.avatars import Avatarizer
-    from sosie.comparison import Comparison
-    from sosie.context import Context
-    from sosie.famd import FAMD
-    from sosie.keeping import what_if_kept
-    from sosie.metrics import audit
-    from sosie.privacy.inference import inference
-    from sosie.privacy.linkability import correlation_protection_rate, linkability
-    from sosie.privacy.membership import membership
-    from sosie.privacy.singling_out import (
+    from sosie.attacks.laboratory import attack
+    from sosie.attacks.reproduce import reproduce
+    from sosie.audits.comparison import Comparison
+    from sosie.audits.context import Context
+    from sosie.audits.privacy.inference import inference
+    from sosie.audits.privacy.linkability import correlation_protection_rate, linkability
+    from sosie.audits.privacy.membership import membership
+    from sosie.audits.privacy.singling_out import (
         categorical_hidden_rate,
         closest_distances_ratio,
         closest_rate,
@@ -39,26 +35,31 @@ if TYPE_CHECKING:
         rare_values,
         row_direct_match_protection,
     )
-    from sosie.results import Audit, Metric
-    from sosie.table import Roles, Table
+    from sosie.audits.registry import audit
+    from sosie.audits.results import Audit, Metric
+    from sosie.audits.utility.associations import association_difference
+    from sosie.audits.utility.distributions import hellinger_mean
+    from sosie.audits.utility.prediction import predictive_ratio
+    from sosie.audits.utility.projection import hellinger_projection
+    from sosie.audits.what_if_kept import what_if_kept
+    from sosie.data.table import Roles, Table
+    from sosie.generate.avatarizer import Avatarizer
+    from sosie.latent.famd import FAMD
     from sosie.tuning import tune
-    from sosie.utility.associations import association_difference
-    from sosie.utility.distributions import hellinger_mean
-    from sosie.utility.prediction import predictive_ratio
-    from sosie.utility.projection import hellinger_projection
 
 _NAMES = {
-    "attack": ("reproduce",),
-    "avatars": ("Avatarizer",),
-    "comparison": ("Comparison",),
-    "context": ("Context",),
-    "famd": ("FAMD",),
-    "keeping": ("what_if_kept",),
-    "metrics": ("audit",),
-    "privacy.inference": ("inference",),
-    "privacy.linkability": ("correlation_protection_rate", "linkability"),
-    "privacy.membership": ("membership",),
-    "privacy.singling_out": (
+    "attacks.laboratory": ("attack",),
+    "attacks.reproduce": ("reproduce",),
+    "generate.avatarizer": ("Avatarizer",),
+    "audits.comparison": ("Comparison",),
+    "audits.context": ("Context",),
+    "latent.famd": ("FAMD",),
+    "audits.what_if_kept": ("what_if_kept",),
+    "audits.registry": ("audit",),
+    "audits.privacy.inference": ("inference",),
+    "audits.privacy.linkability": ("correlation_protection_rate", "linkability"),
+    "audits.privacy.membership": ("membership",),
+    "audits.privacy.singling_out": (
         "categorical_hidden_rate",
         "closest_distances_ratio",
         "closest_rate",
@@ -69,13 +70,13 @@ _NAMES = {
         "rare_values",
         "row_direct_match_protection",
     ),
-    "results": ("Audit", "Metric"),
-    "table": ("Roles", "Table"),
+    "audits.results": ("Audit", "Metric"),
+    "data.table": ("Roles", "Table"),
     "tuning": ("tune",),
-    "utility.associations": ("association_difference",),
-    "utility.distributions": ("hellinger_mean",),
-    "utility.prediction": ("predictive_ratio",),
-    "utility.projection": ("hellinger_projection",),
+    "audits.utility.associations": ("association_difference",),
+    "audits.utility.distributions": ("hellinger_mean",),
+    "audits.utility.prediction": ("predictive_ratio",),
+    "audits.utility.projection": ("hellinger_projection",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
@@ -118,8 +119,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name == "attack":  # a module that can be called: importing it would hide a function
-        return import_module("sosie.attack")
     if name in _HOME:
         return getattr(import_module(f"sosie.{_HOME[name]}"), name)
     raise AttributeError(f"module 'sosie' has no attribute {name!r}")

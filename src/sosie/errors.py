@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
-__all__ = ["InputError", "SosieError", "SosieWarning", "quoted"]
+__all__ = ["InputError", "Reason", "SosieError", "SosieWarning", "quoted"]
 
 
 class SosieError(Exception):
@@ -17,6 +18,24 @@ class InputError(SosieError):
 
 class SosieWarning(UserWarning):
     """Something in the data deserves a look, and the work goes on."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why there is no figure, or why something does not hold: a key, and the values it speaks of.
+
+    Words are made of it at the edge, in the reader's language: ``reasons.<key>`` of the catalogue.
+
+    >>> Reason("too_few_people", {"people": 3}).to_dict()
+    {'key': 'too_few_people', 'values': {'people': 3}}
+    """
+
+    key: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, object]:
+        """As JSON files hold it."""
+        return {"key": self.key, "values": dict(self.values)}
 
 
 MOST_NAMED = 20

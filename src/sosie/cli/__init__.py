@@ -151,7 +151,7 @@ def _was_interrupted(error: BaseException | None) -> bool:
 
 
 def _refused(message: str, context: click.Context | None = None) -> int:
-    from sosie.terminal import printable
+    from sosie.cli.terminal import printable
 
     where = "sosie" if context is None else context.command_path
     hint = "" if context is None else f" (see {where} --help)"

@@ -21,7 +21,7 @@ from sosie.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from sosie.run import Run
+    from sosie.jobs.run import Run
 
 __all__ = ["avatarize", "demo", "run"]
 
@@ -33,10 +33,11 @@ __all__ = ["avatarize", "demo", "run"]
 @LANGUAGE
 def demo(out: Path, lang: str) -> None:
     """Make and measure avatars of a bundled, simulated cohort."""
-    from sosie import cohort, terminal
-    from sosie.avatars import Avatarizer
-    from sosie.run import identifier_kept
-    from sosie.run import run as run_file
+    from sosie.cli import terminal
+    from sosie.data import cohort
+    from sosie.generate.avatarizer import Avatarizer
+    from sosie.jobs.run import identifier_kept
+    from sosie.jobs.run import run as run_file
 
     data, identifier = cohort.path(), cohort.DROP[0]
     options: dict[str, Any] = {"linked": cohort.LINKED, "categorical": cohort.CATEGORICAL}
@@ -101,9 +102,9 @@ def run(
     written holds the avatars to publish, report.html to read, and private/, which says whose
     avatar is whose.
     """
-    from sosie import terminal
-    from sosie.context import Context
-    from sosie.run import run as run_file
+    from sosie.audits.context import Context
+    from sosie.cli import terminal
+    from sosie.jobs.run import run as run_file
 
     stated = None if context is None else Context.of(file=context)
     with terminal.steps() as step:
@@ -124,8 +125,8 @@ def run(
 
 
 def _told(done: Run, lang: str) -> None:
-    from sosie import terminal
-    from sosie.run import PRIVATE
+    from sosie.cli import terminal
+    from sosie.jobs.run import PRIVATE
 
     terminal.notes(done.notes)
     terminal.audit_table(done.audit, lang)
@@ -173,11 +174,11 @@ def avatarize(
     DATA is a CSV or Parquet file, or a folder of Parquet files, one row a person. The avatars
     are shuffled.
     """
-    from sosie import terminal
-    from sosie.run import avatarize_file
+    from sosie.cli import terminal
+    from sosie.jobs.run import avatarize_file
 
     if scheduler is not None:
-        from sosie.engines.dask import avatarize_folder
+        from sosie.cluster import avatarize_folder
 
         options: dict[str, Any] = {"scheduler": scheduler, "aligned": aligned}
         with terminal.steps() as step:

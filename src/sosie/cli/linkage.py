@@ -127,8 +127,8 @@ def attack(
     of it, and attackers try to tell whose avatar each one is. The published protocol stands beside
     the strongest attacker.
     """
-    from sosie import terminal
-    from sosie.attack.files import attack_file
+    from sosie.cli import terminal
+    from sosie.jobs.attack import attack_file
 
     options: dict[str, Any] = {
         "scenario": scenario,
@@ -191,8 +191,8 @@ def reproduce(
     DATA is the table of the ACTG 175 trial. The article's table and curves are printed beside
     what is measured here, then what stronger attackers find.
     """
-    from sosie import terminal
-    from sosie.attack.files import reproduce_file
+    from sosie.cli import terminal
+    from sosie.jobs.attack import reproduce_file
 
     if fetch == (data is not None):
         raise InputError("give the file of ACTG 175, or --fetch")

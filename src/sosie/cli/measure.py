@@ -89,10 +89,10 @@ def audit(
     AVATARS may be any synthetic table. Both are CSV or Parquet files with the same columns.
     Without --aligned, what needs to know whose avatar is whose has no value.
     """
-    from sosie import terminal
-    from sosie.context import Context
-    from sosie.run import as_json, audit_files, audit_spread
-    from sosie.table import Roles
+    from sosie.audits.context import Context
+    from sosie.cli import terminal
+    from sosie.data.table import Roles
+    from sosie.jobs.run import as_json, audit_files, audit_spread
 
     piped = json_ is not None and str(json_) == "-"
     roles = Roles(

@@ -15,7 +15,7 @@ import click
 from sosie.errors import InputError
 
 if TYPE_CHECKING:
-    from sosie.avatars import Avatarizer
+    from sosie.generate.avatarizer import Avatarizer
 
 __all__ = [
     "COLUMNS",
@@ -200,7 +200,7 @@ class Generation:
 
     def avatarizer(self, **changes: Any) -> Avatarizer:
         """An avatarizer with these options, some of them changed."""
-        from sosie.avatars import Avatarizer
+        from sosie.generate.avatarizer import Avatarizer
 
         options: dict[str, Any] = {
             "k": self.k,
@@ -291,7 +291,7 @@ def weights(options: Sequence[str]) -> dict[str, float]:
 
 def size(option: str | None) -> int | None:
     """Bytes of a size as it is written, None where it is not."""
-    from sosie.budget import parsed
+    from sosie.compute.memory import parsed
 
     return None if option is None else parsed(option)
 

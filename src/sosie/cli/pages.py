@@ -57,9 +57,9 @@ def report(
 
     DIR is the folder of a run; only its JSON files are read.
     """
-    from sosie import terminal
-    from sosie.exports import Exports, everything, export
-    from sosie.run import as_json
+    from sosie.cli import terminal
+    from sosie.jobs.export import Exports, everything, export
+    from sosie.jobs.run import as_json
 
     piped = json_ is not None and str(json_) == "-"
     wanted = Exports(out or folder / "report.html", docx, pia, None if piped else json_)

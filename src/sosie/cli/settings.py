@@ -110,10 +110,10 @@ def tune(
     # The matrices are small: threads of BLAS would mostly wait for each other (numpy is not
     # loaded yet, and the kd-tree has threads of its own).
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from sosie import terminal
-    from sosie.context import Context
-    from sosie.run import as_json
-    from sosie.tuning.files import tune_file
+    from sosie.audits.context import Context
+    from sosie.cli import terminal
+    from sosie.jobs.run import as_json
+    from sosie.jobs.tune import tune_file
 
     piped = json_ is not None and str(json_) == "-"
     made = Generation(k=1, components=1, method="smoothed", **making)

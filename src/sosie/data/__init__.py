@@ -1,1 +1,1 @@
-"""Tables: read from files, typed, and written as they came."""
+"""Tables and files of people."""

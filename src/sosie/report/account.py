@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sosie.account import HOLDERS, LEVELS, Account
+from sosie.audits.account import HOLDERS, LEVELS, Account
 from sosie.report.actors import ActorView
 from sosie.words import Words
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sosie.account import HOLDERS
+from sosie.audits.account import HOLDERS
 from sosie.report.attacks import attack_reading
 from sosie.report.lists import Cell
 from sosie.words import Words

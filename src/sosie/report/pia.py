@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from sosie.account import LEVELS, Account
+from sosie.audits.account import LEVELS, Account
 from sosie.report.account import LikelihoodView, likelihood, stated
 from sosie.report.actors import ROWS, ActorView, actors
 from sosie.report.lists import listed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from sosie.account import Account
+from sosie.audits.account import Account
 from sosie.report.lists import listed
 from sosie.words import Words
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sosie.attack import attack
-from sosie.avatars import Avatarizer
+from sosie.attacks import attack
+from sosie.audits.results import Metric
 from sosie.errors import InputError
-from sosie.results import Metric
+from sosie.generate.avatarizer import Avatarizer
 from sosie.tuning.results import STRONGEST
 
 __all__ = ["strongest"]

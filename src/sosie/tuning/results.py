@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any, Self
 
 from sosie._version import __version__
-from sosie.avatars import Decode, Method
-from sosie.results import Definition, Metric
+from sosie.audits.results import Definition, Metric
+from sosie.generate.avatarizer import Decode, Method
 
 __all__ = ["ALLOWED", "STRONGEST", "Setting", "Trial", "Tuning"]
 

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sosie.atomic import OWNER_FILE, OWNER_FOLDER, PRIVATE, SWEEP_KEY, atomic
-from sosie.attack.sources import fingerprint
+from sosie.attacks.sources import fingerprint
+from sosie.data.atomic import OWNER_FILE, OWNER_FOLDER, PRIVATE, SWEEP_KEY, atomic
+from sosie.data.table import Table
 from sosie.errors import InputError
-from sosie.table import Table
 from sosie.tuning.results import SCHEMA, Tuning
 
 __all__ = ["FILE", "digest_of", "key_of", "load", "save"]

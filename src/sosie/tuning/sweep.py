@@ -10,25 +10,25 @@ from pathlib import Path
 
 import numpy as np
 
-from sosie.avatars import Avatarizer, Decode, Method
-from sosie.comparison import Comparison, encoded
-from sosie.context import Context
-from sosie.errors import InputError
-from sosie.metrics import DEFINITIONS
-from sosie.privacy.singling_out import (
+from sosie.audits.comparison import Comparison, encoded
+from sosie.audits.context import Context
+from sosie.audits.privacy.singling_out import (
     column_direct_match_protection,
     hidden_rate,
     local_cloaking,
 )
-from sosie.randomness import fresh_seed
-from sosie.results import Metric
-from sosie.table import Roles, Table
+from sosie.audits.registry import DEFINITIONS
+from sosie.audits.results import Metric
+from sosie.audits.utility.associations import association_difference
+from sosie.audits.utility.distributions import hellinger_mean
+from sosie.audits.utility.prediction import predictive_ratio
+from sosie.compute.randomness import fresh_seed
+from sosie.data.table import Roles, Table
+from sosie.errors import InputError
+from sosie.generate.avatarizer import Avatarizer, Decode, Method
 from sosie.tuning.attackers import strongest
 from sosie.tuning.results import STRONGEST, Setting, Trial, Tuning
 from sosie.tuning.state import digest_of, key_of, known, load, save
-from sosie.utility.associations import association_difference
-from sosie.utility.distributions import hellinger_mean
-from sosie.utility.prediction import predictive_ratio
 
 __all__ = ["KS", "tune"]
 

@@ -1,0 +1,140 @@
+"""Attackers who know one person's profile, in full or in part, and hold one release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sosie.attacks import decisions
+from sosie.attacks.decisions import Verdict, nearest_people
+from sosie.attacks.estimators import SharedCovariance
+from sosie.attacks.moments import MOST_COMPONENTS, rows_of, transformed
+from sosie.attacks.results import AttackResult, Rate
+from sosie.attacks.scenarios import Cast, Setup
+from sosie.attacks.sources import Source
+from sosie.audits.comparison import own_distances
+from sosie.data.table import Table
+from sosie.errors import InputError
+from sosie.latent.famd import FAMD, Layout
+from sosie.latent.neighbours import NeighbourIndex
+
+__all__ = ["hidden_rate_complement", "partial", "related"]
+
+SUBSETS = 10
+"""Random sets of known columns for each number of them."""
+
+FEW_SUBSETS, MANY_INDICATORS = 3, 250
+"""Fewer sets where there are many levels: the time of each grows with their cube."""
+
+RELATED = 10_000
+"""People looked at to see whether releases are aligned."""
+
+TOGETHER = 1 << 17
+"""People whose nearest avatar is looked for together."""
+
+NEAREST_ROWS = 50
+"""Published rows that are ranked for each profile."""
+
+
+def hidden_rate_complement(originals: Table, avatars: Table, components: int) -> Rate:
+    """100 minus the hidden rate: how often the avatar nearest to a person is their own.
+
+    A hit among avatars at the same distance counts as one divided by their number.
+
+    Parameters
+    ----------
+    avatars : aligned with the originals.
+    components : dimensions of the latent space, fitted on the originals.
+    """
+    famd = FAMD.fit(originals, components, originals.roles.weights)
+    index = NeighbourIndex(famd.transform(avatars))
+    people = famd.transform(originals)
+    hits = 0.0
+    for start in range(0, len(people), TOGETHER):
+        # In the order of the index: a person is near their own avatar, so the next one is near.
+        places = slice(start, start + TOGETHER)
+        own = people[index.order[places]]
+        away = own_distances(own, index.placed[places])
+        nearest = index.nearest(own, 1).distances[:, 0]
+        hit = np.flatnonzero(away <= nearest * (1 + 1e-12))
+        ties = index.count_within(own[hit], away[hit] * (1 + 1e-12))
+        hits += float((1 / np.maximum(ties, 1)).sum())
+    return Rate.of(hits, len(people))
+
+
+def related(originals: Table, avatars: Table, seed: int) -> bool:
+    """Whether rows are closer to their own person than to others (two standard errors).
+
+    False for a generator that keeps nothing of a person, and for releases in another order:
+    the two can't be told apart from outside.
+    """
+    some = np.sort(np.random.default_rng(seed).permutation(len(originals))[:RELATED])
+    originals, avatars = rows_of(originals, some), rows_of(avatars, some)
+    famd = FAMD.fit(originals, MOST_COMPONENTS)
+    people, points = famd.transform(originals), famd.transform(avatars)
+    other = points[np.random.default_rng(seed).permutation(len(points))]
+    gain = np.square(people - other).sum(axis=1) - np.square(people - points).sum(axis=1)
+    error = gain.std() / np.sqrt(len(gain))
+    return bool(gain.mean() > 2 * error)
+
+
+def partial(source: Source, setup: Setup, components: int) -> Iterator[AttackResult]:
+    """The nearest attacker who knows only some columns, drawn at random.
+
+    Each rate is over all targets and sets of columns; its interval counts every target
+    once, and the spread over the sets is given beside it.
+
+    Parameters
+    ----------
+    components : dimensions of his latent space, at most as many as his columns give.
+    """
+    originals, target = source.originals, source.draw(setup.target)
+    names = list(originals.names)
+    counts = sorted({max(round(len(names) * share), 1) for share in (0.1, 0.2, 0.35, 0.5, 0.75)})
+    rng = np.random.default_rng(setup.seed)
+    cast = Cast.of(len(originals), setup.seed, setup.targets)
+    subsets = FEW_SUBSETS if Layout.of(originals).width > MANY_INDICATORS else SUBSETS
+    for known in counts:
+        sets = [list(rng.permutation(len(names))[:known]) for _ in range(subsets)]
+        verdicts = []
+        for columns in sets:
+            some = [names[i] for i in sorted(columns)]
+            try:
+                verdicts.append(
+                    _nearest(originals.select(some), target.select(some), cast, components)
+                )
+            except InputError:  # none of these columns varies: they tell nothing
+                continue
+        if not verdicts:
+            reason = "none of the drawn columns varies"
+            yield AttackResult.none("partial", "nearest", reason, decision="row", known=known)
+            continue
+        yield _over_sets(verdicts, known, components, min(NEAREST_ROWS, len(originals)))
+
+
+def _nearest(originals: Table, target: Table, cast: Cast, components: int) -> Verdict:
+    famd = FAMD.fit(originals, components)
+    attacked = np.arange(cast.attacked)
+    means = famd.transform(rows_of(originals, cast.targets[attacked]))
+    points = transformed(famd, target, cast.targets)
+    rows = nearest_people(means, points, min(NEAREST_ROWS, len(points)))
+    return decisions.own_row(SharedCovariance(points, means), attacked, attacked, rows)
+
+
+def _over_sets(verdicts: Sequence[Verdict], known: int, components: int, rows: int) -> AttackResult:
+    result = AttackResult.of(
+        Verdict.joined(verdicts),
+        scenario="partial",
+        estimator="nearest",
+        decision="row",
+        attack_components=components,
+        releases=0,
+        candidates=rows,
+        known=known,
+    )
+    rates = [100 * float(found.hit.mean()) for found in verdicts]
+    trials = len(verdicts[0].rank)
+    mean = Rate.of(float(np.mean(rates)) / 100 * trials, trials)
+    return replace(result, ci=mean.ci, targets=trials, repeats=tuple(rates))

@@ -1,0 +1,75 @@
+"""The attacks of a run: every scenario, the strongest of the quick attackers, in bounded time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sosie.attacks.laboratory import attack
+from sosie.attacks.results import AttackReport
+from sosie.generate.avatarizer import Avatarizer
+
+__all__ = ["MOST_PEOPLE", "RELEASES", "routine"]
+
+RELEASES = 5
+"""Further releases in the attacker's hands, where no number is asked for."""
+
+MOST_PEOPLE = 20_000
+"""In larger tables only the attacker with one profile is tried, unless releases are asked for."""
+
+MOST_TARGETS = 2_000
+"""Of more people so many are attacked, drawn at random: an interval of 3 points either side."""
+
+CANDIDATES = 50
+
+
+def routine(avatarizer: Avatarizer, releases: int | None = None, seed: int = 0) -> AttackReport:
+    """Attack avatars with the attackers that find most and cost little.
+
+    From releases: the published protocol, pooled covariances, the nearest mean. From the
+    law: the analytic attacker, and `bayes` for smoothed avatars or `geometry` for
+    barycentres. For who has a profile or a part of one: the nearest row. `attack` has more.
+
+    Parameters
+    ----------
+    avatarizer : fitted on the originals. It is not changed.
+    releases : further releases in the attacker's hands. None: 5, or of more than 20,000
+        people only the attacker who has one profile and one release.
+    seed : of the attacker's own coin tosses.
+
+    Raises
+    ------
+    InputError
+        A negative number of releases, or a table that can't be attacked.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"a": [i * 37 % 41 for i in range(60)], "b": list(range(60))})
+    >>> report = routine(Avatarizer(k=5, seed=1, numeric=["b"]).fit(people), releases=2)
+    >>> report.scenarios
+    ('v1', 'v2', 'nearest', 'insert', 'partial')
+    """
+    table, settings = avatarizer.table, avatarizer.settings
+    people = len(table)
+    known: dict[str, Any] = {
+        "candidates": min(CANDIDATES, people),
+        "targets": min(MOST_TARGETS, people),
+        "seed": seed,
+    }
+    if releases is None and people > MOST_PEOPLE:
+        few = attack(table, avatarizer, scenario="nearest", components=settings.components, **known)
+        note = (
+            f"of {people} people, only the attacker with one profile and one release was tried;"
+            " the others take longer: ask for releases"
+        )
+        return replace(few, notes=(*few.notes, note))
+    law = "bayes" if settings.method == "smoothed" else "geometry"
+    return attack(
+        table,
+        avatarizer,
+        scenario="all",
+        estimator=("published", "pooled", "nearest-mean", "analytic", law),
+        releases=RELEASES if releases is None else releases,
+        **known,
+    )

@@ -1,0 +1,477 @@
+"""Originals and avatars, prepared once for every metric.
+
+One projection (fitted on the originals) and one neighbour search each way serve all
+distances. Everything is computed when first asked for and then kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from sosie.audits.results import Metric
+from sosie.compute.arrays import Floats, Ints, Mask
+from sosie.compute.storage import MEMORY, Space, Weighed
+from sosie.data.rows import rows_found
+from sosie.data.table import Column, Levels, Roles, Table
+from sosie.errors import InputError
+from sosie.latent.famd import FAMD, CrossProduct, Layout
+from sosie.latent.neighbours import NeighbourIndex
+
+__all__ = ["TIE", "Comparison", "Crowd", "Found", "compared", "crowd", "encoded"]
+
+Counted = TypeVar("Counted")
+
+TIE = 1e-9
+"""Distances that differ by less than this share of themselves are tied."""
+
+NEAREST = 32
+"""Avatars looked at around each original; farther ones are counted where a metric needs it."""
+
+CHUNK = 65_536
+
+
+@dataclass(frozen=True)
+class Crowd(Weighed):
+    """What stands around each original, between it and its own avatar.
+
+    Attributes
+    ----------
+    own : (n,) float64, distance to the nearest avatar of its own.
+    nearest : (n,) float64, distance to the nearest avatar.
+    hit : (n,) float64, chance that one of the nearest avatars, drawn evenly among those
+        tied, is its own; in 0..1.
+    closer : (n,) int64, avatars strictly closer than its own, counted up to `limit`.
+    limit : a count that reaches it stands for "at least".
+    """
+
+    own: Floats
+    nearest: Floats
+    hit: Floats
+    closer: Ints
+    limit: int
+
+
+def crowd(originals: NeighbourIndex, avatars: NeighbourIndex) -> Crowd:
+    """Look for each original's own avatar among those nearest to it.
+
+    Parameters
+    ----------
+    originals : of n points.
+    avatars : of N n points, aligned, one whole table after the other.
+    """
+    queries, count = originals.points, len(originals)
+    own = np.array(
+        [
+            own_distances(queries, avatars.points[start : start + count])
+            for start in range(0, len(avatars), count)
+        ]
+    )
+    limit = min(NEAREST, len(avatars))
+    nearest, hit = np.empty(count), np.empty(count)
+    closer = np.empty(count, dtype=np.int64)
+    order = originals.order
+    for start in range(0, count, CHUNK):
+        rows = order[start : start + CHUNK]
+        # Equal originals stand together in this order: each distinct one is looked up once.
+        first = np.diff(originals.groups[rows], prepend=-1) != 0
+        which = np.cumsum(first) - 1
+        points = queries[rows[first]]
+        distances = avatars.nearest(points, limit).distances
+        tied, full = ties(distances, len(avatars))
+        if len(full):
+            counted = avatars.count_within(points[full], tied_within(distances[full]))
+            tied[full] = np.maximum(counted, limit)
+        around = beside(own[:, rows], distances[which], tied[which])
+        nearest[rows], hit[rows], closer[rows] = around.nearest, around.hit, around.closer
+    return Crowd(own.min(axis=0), nearest, hit, closer, limit)
+
+
+def tied_within(distances: Floats) -> Floats:
+    """How far an avatar is tied with the nearest, ``(m,) float64``."""
+    return np.asarray(distances[:, 0] * (1 + TIE))
+
+
+def ties(distances: Floats, avatars: int) -> tuple[Ints, Ints]:
+    """How many avatars are tied with the nearest, and where there may be more than were looked at.
+
+    Parameters
+    ----------
+    distances : (m, limit) float64, closest first.
+    avatars : how many there are.
+    """
+    tied = (distances <= tied_within(distances)[:, None]).sum(axis=1)
+    limit = distances.shape[1]
+    return tied, np.flatnonzero((tied == limit) & (limit < avatars))
+
+
+def beside(own: Floats, distances: Floats, tied: Ints) -> Crowd:
+    """What stands around some originals.
+
+    Parameters
+    ----------
+    own : (parts, m) float64, distances to the avatars of their own.
+    distances : (m, limit) float64, to the nearest avatars, closest first; infinite where none is
+        as near as their own.
+    tied : (m,) int64, avatars that are tied with the nearest.
+    """
+    hit = (own <= tied_within(distances)).sum(axis=0) / tied
+    closest = own.min(axis=0)
+    closer = (distances < closer_within(closest)[:, None]).sum(axis=1)
+    return Crowd(closest, distances[:, 0], np.minimum(hit, 1.0), closer, distances.shape[1])
+
+
+def closer_within(own: Floats) -> Floats:
+    """Within what distance an avatar is strictly closer than their own."""
+    return own * (1 - TIE)
+
+
+def own_distances(originals: Floats, avatars: Floats) -> Floats:
+    """From row i to row i, ``(n,) float64``."""
+    return np.asarray(np.sqrt(np.square(avatars - originals).sum(axis=1)))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two tables compared by value, in one latent space.
+
+    Attributes
+    ----------
+    originals : the people, n rows.
+    avatars : encoded like the originals.
+    holdout : people who had no part in making the avatars, encoded alike; or None.
+    aligned : whether row i of the avatars is the avatar of row i modulo n.
+    components : dimensions of the latent space.
+    threads : -1 for all. No result depends on it.
+    notes : what differs between the tables.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"x": [float(i * i) for i in range(20)]})
+    >>> float(Comparison.of(people, people, aligned=True).closest_originals[:, 0].max())
+    0.0
+    """
+
+    originals: Table
+    avatars: Table
+    holdout: Table | None = None
+    aligned: bool = False
+    components: int = 5
+    threads: int = -1
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        originals: object,
+        avatars: object,
+        *,
+        aligned: bool = False,
+        holdout: object | None = None,
+        roles: Roles | None = None,
+        components: int = 5,
+        threads: int = -1,
+        space: Space = MEMORY,
+    ) -> Self:
+        """Encode the tables and check that they can be compared.
+
+        Parameters
+        ----------
+        originals, avatars, holdout : pandas, polars or pyarrow tables with the same
+            columns in any order; or tables already encoded with the same levels.
+        aligned : row i of the avatars is the avatar of row i; with N avatars a person,
+            N whole tables one after the other.
+        roles : columns to leave out (``drop``, ``id``) and types that are forced.
+            Kept columns are compared like all others.
+        space : where encoded columns live.
+
+        Raises
+        ------
+        InputError
+            A column is missing or extra, a value can't be read, or the tables are declared
+            aligned and their numbers of rows do not fit.
+        """
+        first = encoded(originals, roles, space)
+        second = avatars if isinstance(avatars, Table) else first.like(avatars)
+        _check_levels(first, second)
+        third = None
+        if holdout is not None:
+            # Levels that only the avatars have keep the avatars' codes.
+            third = holdout if isinstance(holdout, Table) else _held_out(second, holdout)
+        if not len(second):
+            raise InputError("the avatars have no rows")
+        if third is not None and not len(third):
+            raise InputError("the holdout has no rows")
+        if aligned:
+            check_aligned(len(first), len(second))
+        pairs = zip(first.columns, second.columns, strict=True)
+        appeared = [note for before, after in pairs for note in appeared_in(before, after)]
+        notes = (*first.notes, *second.notes, *appeared)
+        return cls(first, second, third, aligned, components, threads, tuple(dict.fromkeys(notes)))
+
+    def __len__(self) -> int:
+        return len(self.originals)
+
+    @property
+    def avatar_count(self) -> int:
+        """Rows of avatars."""
+        return len(self.avatars)
+
+    @property
+    def parts(self) -> int:
+        """Avatars for each person, where the tables are aligned."""
+        return self.avatar_count // len(self)
+
+    def measure(self, metric: Callable[..., Metric], **options: Any) -> Metric:
+        """A metric of these tables, computed where they are."""
+        return metric(self, **options)
+
+    def by_column(self, count: Callable[..., Counted], *options: Any) -> list[Counted]:
+        """What a function counts of each pair of columns, in order."""
+        pairs = zip(self.originals.columns, self.avatars.columns, strict=True)
+        return [count(before, after, *options) for before, after in pairs]
+
+    def with_avatars(self, avatars: Table) -> Comparison:
+        """The same originals beside other avatars; what concerns originals alone is kept."""
+        other = replace(self, avatars=avatars)
+        for name in ("product", "famd", "original_points", "original_index"):
+            if name in self.__dict__:
+                other.__dict__[name] = self.__dict__[name]
+        return other
+
+    @cached_property
+    def product(self) -> CrossProduct:
+        """All that any latent space needs to know of the originals; one pass."""
+        layout = Layout.of(self.originals, self.originals.roles.weights)
+        return CrossProduct(layout).add(self.originals)
+
+    @cached_property
+    def famd(self) -> FAMD:
+        """The latent space, fitted on the originals."""
+        return FAMD.solve(self.product, self.components)
+
+    @cached_property
+    def shared(self) -> dict[Hashable, Any]:
+        """What several metrics need and this class does not know of, by name."""
+        return {}
+
+    def space(self, names: Sequence[Hashable]) -> FAMD:
+        """The latent space of some columns, fitted on the originals without another pass.
+
+        Raises
+        ------
+        InputError
+            None of them varies.
+        """
+        return FAMD.solve(_part(self.product, names), self.components)
+
+    @cached_property
+    def original_points(self) -> Floats:
+        """(n, d) float64."""
+        return self.famd.transform(self.originals)
+
+    @cached_property
+    def avatar_points(self) -> Floats:
+        """(m, d) float64."""
+        return self.famd.transform(self.avatars)
+
+    @cached_property
+    def holdout_points(self) -> Floats:
+        """(h, d) float64; no rows where nobody was set aside."""
+        if self.holdout is None:
+            return np.empty((0, self.famd.components))
+        return self.famd.transform(self.holdout)
+
+    @cached_property
+    def original_index(self) -> NeighbourIndex:
+        """Search among the originals."""
+        return NeighbourIndex(self.original_points, self.threads)
+
+    @cached_property
+    def avatar_index(self) -> NeighbourIndex:
+        """Search among the avatars."""
+        return NeighbourIndex(self.avatar_points, self.threads)
+
+    @cached_property
+    def closest_originals(self) -> Floats:
+        """Distances from each avatar to its two nearest originals, ``(m, 2) float64``."""
+        return self._to_originals(self.avatar_points, self.avatar_index.order)
+
+    @cached_property
+    def closest_originals_of_holdout(self) -> Floats:
+        """The same from each person set aside, ``(h, 2) float64``."""
+        points = self.holdout_points
+        return self._to_originals(points, np.arange(len(points)))
+
+    @cached_property
+    def crowd(self) -> Crowd:
+        """What stands between each original and its own avatar; the tables must be aligned."""
+        return crowd(self.original_index, self.avatar_index)
+
+    @cached_property
+    def repeated(self) -> Mask:
+        """Whether each original's whole row is a row of the avatars, ``(n,) bool``."""
+        return rows_found(self.originals, self.avatars)
+
+    def closer(self, rows: Ints) -> Ints:
+        """How many avatars are closer to some people than their own, however many there are."""
+        around = self.crowd
+        closer = around.closer[rows].copy()
+        more = closer >= around.limit
+        closer[more] = self.avatar_index.count_within(
+            self.original_points[rows[more]], closer_within(around.own[rows[more]])
+        )
+        return closer
+
+    def _to_originals(self, points: Floats, order: Ints) -> Floats:
+        distances = np.empty((len(points), 2))
+        distances[:, 1] = np.inf  # a single original has no second
+        for start in range(0, len(points), CHUNK):
+            rows = order[start : start + CHUNK]
+            found = self.original_index.nearest(points[rows], min(2, len(self))).distances
+            distances[rows, : found.shape[1]] = found
+        return distances
+
+
+@dataclass(frozen=True)
+class Found(Comparison):
+    """What was found of two tables that are not here: columns without rows stand for them.
+
+    Attributes
+    ----------
+    rows, avatar_rows : of the tables.
+    counted : what was counted of each pair of columns, by the name of the counting function.
+    known : further attributes of a `Comparison`, by name.
+    closer_avatars : what `closer` says of the people that the metric asks about.
+    no_space : why there is no latent space, where there is none.
+    """
+
+    rows: int = 0
+    avatar_rows: int = 0
+    counted: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    known: Mapping[str, Any] = field(default_factory=dict)
+    closer_avatars: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    no_space: str | None = None
+
+    def __post_init__(self) -> None:
+        self.__dict__.update(self.known)
+
+    def __len__(self) -> int:
+        return self.rows
+
+    @property
+    def avatar_count(self) -> int:
+        """Rows of avatars."""
+        return self.avatar_rows
+
+    def by_column(self, count: Callable[..., Any], *_: Any) -> list[Any]:
+        """What was counted, see `Comparison.by_column`."""
+        return list(self.counted[count.__name__])
+
+    @cached_property
+    def famd(self) -> FAMD:
+        """There is none here; whoever needs it is told why."""
+        raise InputError(self.no_space or "the latent space of these tables is elsewhere")
+
+    def closer(self, _: Ints) -> Ints:
+        """What was counted, see `Comparison.closer`."""
+        return self.closer_avatars
+
+
+def compared(originals: object, avatars: object | None, **options: Any) -> Comparison:
+    """The comparison itself, or one made of two dataframes declared aligned.
+
+    This is how every metric takes either.
+    """
+    if isinstance(originals, Comparison):
+        return originals
+    if avatars is None:
+        raise InputError("a metric needs the originals and the avatars, or a Comparison")
+    return Comparison.of(originals, avatars, **options)
+
+
+def _part(product: CrossProduct, names: Sequence[Hashable]) -> CrossProduct:
+    """The cross-product of some columns, out of that of all."""
+    whole, wanted = product.layout, set(names)
+    numbers = [i for i, name in enumerate(whole.names) if name in wanted]
+    places, blocks, start = [0, *(1 + i for i in numbers)], [], 1 + len(numbers)
+    for block in whole.blocks:
+        if block.name in wanted:
+            places.extend(range(block.start, block.start + block.size))
+            blocks.append(replace(block, start=start))
+            start += block.size
+    part = CrossProduct(
+        Layout(
+            names=tuple(whole.names[i] for i in numbers),
+            centre=whole.centre[numbers],
+            scale=whole.scale[numbers],
+            reach=whole.reach[numbers],
+            weights=whole.weights[numbers],
+            blocks=tuple(blocks),
+        )
+    )
+    total = product.total
+    if product.dense:
+        return part.restore(total[np.ix_(places, places)])
+    some = total[places][:, places]
+    return part.restore(some.toarray() if part.dense else some)
+
+
+def encoded(originals: object, roles: Roles | None = None, space: Space = MEMORY) -> Table:
+    """The columns to compare: all but those dropped and identifiers; kept ones count too."""
+    if isinstance(originals, Table):
+        if roles is None and not originals.roles.keep:
+            return originals
+        roles = roles or originals.roles
+        originals = originals.frame.to_native()
+    table = Table.of(originals, replace(roles or Roles(), keep=(), linked=()), space)
+    if not table.columns:
+        raise InputError("no column is left to compare: all are dropped or identifiers")
+    return table
+
+
+def _held_out(second: Table, holdout: object) -> Table:
+    try:
+        return second.like(holdout)
+    except InputError as error:
+        raise InputError(f"holdout: {error}") from error
+
+
+def _check_levels(first: Table, second: Table) -> None:
+    if first.names != second.names:
+        raise InputError("the two encoded tables have other columns; compare dataframes instead")
+    codes: Mapping[Hashable, Levels] = {column.name: column for column in second.levels}
+    for column in first.levels:
+        same = codes.get(column.name)
+        if same is None or same.labels[: len(column.labels)] != column.labels:
+            raise InputError(
+                f"column {column.name!r} is encoded in two ways; compare dataframes instead"
+            )
+
+
+def check_aligned(originals: int, avatars: int) -> None:
+    """Raise InputError where numbers of rows do not fit."""
+    if avatars % originals:
+        raise InputError(
+            f"aligned avatars are as many as the originals, or a whole multiple: there are"
+            f" {originals} originals and {avatars} avatars"
+        )
+
+
+def appeared_in(before: Column, after: Column) -> list[str]:
+    """Missing values and levels that only the avatars have."""
+    notes = []
+    if after.missing.any() and not before.missing.any():
+        notes.append(f"column {before.name!r} has missing values in the avatars only")
+    if isinstance(before, Levels) and isinstance(after, Levels):
+        labels = after.labels[len(before.labels) :]
+        new = len(labels) - (None in labels)
+        if new:
+            what = "a value" if new == 1 else f"{new} values"
+            notes.append(f"column {before.name!r} has {what} in the avatars only")
+    return notes

@@ -1,0 +1,286 @@
+"""Inference: whether a secret can be deduced from the avatars with more than chance.
+
+Takes originals and avatars (dataframes of any kind, which need not be aligned), or one
+`Comparison`. Criterion: WP29 opinion 05/2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sosie.audits.comparison import Comparison, compared
+from sosie.audits.privacy.linkability import above, nearest_group
+from sosie.audits.results import (
+    NO_HOLDOUT,
+    TOO_FEW_COLUMNS,
+    TOO_FEW_PEOPLE,
+    Definition,
+    Metric,
+    json_name,
+)
+from sosie.compute.arrays import Floats, Ints
+from sosie.data.table import Column, Numbers, Table
+from sosie.errors import InputError
+from sosie.latent.neighbours import NeighbourIndex
+
+__all__ = ["DEFINITIONS", "inference"]
+
+INFERENCE = Definition("inference", "%", "lower", "inference")
+
+DEFINITIONS = (INFERENCE,)
+
+LARGEST = float(np.finfo(np.float64).max)
+
+EVERYONE = slice(None)
+
+HALVES = slice(None, None, 2), slice(1, None, 2)
+
+MOST_GUESSED = 20_000
+"""Up to so many people all are targets; above, a sample of as many."""
+
+
+def inference(
+    originals: object,
+    avatars: object | None = None,
+    *,
+    holdout: object | None = None,
+    secrets: Sequence[Hashable] | None = None,
+    known: Sequence[Hashable] | None = None,
+    tolerance: float = 0.05,
+    components: int = 5,
+    target: float | None = None,
+) -> Metric:
+    """How often avatars give away a secret, above a control.
+
+    An attacker knows some columns of a person and guesses a secret one: the value of the
+    avatar nearest in the known columns (or of one of its equals, drawn). A guess is right
+    if it is the same level, or a number within `tolerance` times the distance between the
+    5th and the 95th percentile of the originals; missing is a value like any other. With
+    `a` the share of right guesses about originals and `c` about people set aside before
+    the avatars were made, the risk is ``100 (a - c) / (1 - c)``.
+
+    Of several secrets, the one where ``a - c`` is greatest is chosen on one half of the
+    people, and the metric is its risk for the other half, so that choosing does not
+    flatter the attacker.
+
+    In percent, at most 100; lower protects better; 0 or below means that avatars tell
+    about the population, not about their people; no published target. ``attack`` and
+    `control` are a and c in percent. The interval comes from their two Wilson intervals.
+    Above 20,000 people, as many are drawn, stated as ``sample``.
+
+    Parameters
+    ----------
+    originals : any dataframe; or a `Comparison`.
+    avatars, holdout : the same columns. Without a holdout there is no value.
+    secrets : columns to guess; by default each in turn.
+    known : what the attacker knows; by default all columns but the secret.
+    tolerance : see above, 0 or more.
+    components : dimensions of the latent space of the known columns.
+    target : None for no target.
+
+    Returns
+    -------
+    Metric
+        ``columns`` holds, for all people, ``column``, ``attack``, ``control``, ``risk`` and
+        ``ci`` of each secret, and ``without_avatars``: how often the guess is right with
+        the people set aside instead of the avatars. Greatest ``attack - control`` first.
+
+    Raises
+    ------
+    InputError
+        A column is absent, or is both known and secret.
+
+    Notes
+    -----
+    Source: Giomi et al., PETS 2023.
+
+    Examples
+    --------
+    Copies give away everything; two of the three strangers' guesses are off:
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"x": [float(i) for i in range(12)]}).with_columns(y=-pl.col("x"))
+    >>> strangers = pl.DataFrame({"x": [1.1, 5.2, 8.3], "y": [-1.2, -9.8, -0.7]})
+    >>> metric = inference(people, people, holdout=strangers, secrets=["y"])
+    >>> metric.value, metric.detail["attack"], round(metric.control, 1)
+    (100.0, 100.0, 33.3)
+    """
+    comparison = compared(originals, avatars, aligned=False, holdout=holdout, components=components)
+    names = comparison.originals.names
+    if len(names) < 2:
+        return INFERENCE.unavailable(TOO_FEW_COLUMNS, target=target)
+    plans = _plans(names, secrets, known)
+    if comparison.holdout is None:
+        return INFERENCE.unavailable(NO_HOLDOUT, target=target)
+    people, strangers = _sampled(comparison.originals), _sampled(comparison.holdout)
+    if min(len(people), len(strangers)) < 2:  # halves of which would be empty
+        return INFERENCE.unavailable(TOO_FEW_PEOPLE, target=target)
+    guessing = [
+        (name, found)
+        for name, given in plans
+        if (found := _guessed(comparison, people, strangers, name, given, tolerance)) is not None
+    ]
+    if not guessing:
+        reason = "no column varies that could be known or guessed."
+        return INFERENCE.unavailable(reason, target=target)
+    detail: dict[str, Any] = {"tolerance": tolerance}
+    if len(people) < len(comparison):
+        detail["sample"] = len(people)
+    guessing.sort(key=lambda pair: pair[1].advantage(EVERYONE), reverse=True)
+    one, other = (EVERYONE, EVERYONE) if len(guessing) == 1 else HALVES
+    secret, worst = max(guessing, key=lambda pair: pair[1].advantage(one))
+    return above(
+        INFERENCE,
+        worst.people[other],
+        worst.strangers[other],
+        target=target,
+        detail=detail | {"secret": json_name(secret)},
+        columns=tuple(guesses.record(name) for name, guesses in guessing),
+    )
+
+
+@dataclass(frozen=True)
+class _Guesses:
+    """Chance that each guess is right.
+
+    Attributes
+    ----------
+    people : (n,) float64, about originals, from the avatars.
+    strangers : (h,) float64, about people set aside, from the avatars.
+    without : share of right guesses about originals, from the people set aside.
+    """
+
+    people: Floats
+    strangers: Floats
+    without: float
+
+    def advantage(self, rows: slice) -> float:
+        """Success with some of the people above that with strangers."""
+        return float(self.people[rows].mean()) - float(self.strangers[rows].mean())
+
+    def record(self, name: Hashable) -> dict[str, Any]:
+        """What is said of one secret, for all people, in percent."""
+        whole = above(INFERENCE, self.people, self.strangers, target=None, detail={})
+        return {
+            "column": json_name(name),
+            "attack": whole.detail["attack"],
+            "control": whole.control,
+            "risk": whole.value,
+            "ci": whole.ci,
+            "without_avatars": 100 * self.without,
+        }
+
+
+def _plans(
+    names: tuple[Hashable, ...],
+    secrets: Sequence[Hashable] | None,
+    known: Sequence[Hashable] | None,
+) -> list[tuple[Hashable, list[Hashable]]]:
+    """Each secret with what the attacker knows."""
+    for name in [*(secrets or ()), *(known or ())]:
+        if name not in names:
+            raise InputError(f"there is no column {name!r} to compare")
+        if secrets is not None and known is not None and name in secrets and name in known:
+            raise InputError(f"column {name!r} can't be both known and secret")
+    free = [name for name in names if known is None or name not in known]
+    given = names if known is None else known
+    return [
+        (secret, [name for name in names if name in given and name != secret])
+        for secret in (free if secrets is None else secrets)
+    ]
+
+
+def _guessed(
+    comparison: Comparison,
+    people: Table,
+    strangers: Table,
+    secret: Hashable,
+    known: Sequence[Hashable],
+    tolerance: float,
+) -> _Guesses | None:
+    """Guesses of one secret; None where nothing varies that could be known or guessed."""
+    column = comparison.originals.column(secret)
+    if not _varies(column):
+        return None
+    try:
+        space = comparison.space(known)
+    except InputError:
+        return None
+    margin = _margin(column, tolerance)
+    points, strange = space.transform(people), space.transform(strangers)
+    made = NeighbourIndex(space.transform(comparison.avatars), comparison.threads)
+    reference = NeighbourIndex(strange, comparison.threads)
+    values, held = comparison.avatars.column(secret), strangers.column(secret)
+    secrets, hidden = _Secrets(people.column(secret), margin), _Secrets(held, margin)
+    return _Guesses(
+        secrets.guessed(nearest_group(made, points), made.groups, values),
+        hidden.guessed(nearest_group(made, strange), made.groups, values),
+        float(secrets.guessed(nearest_group(reference, points), reference.groups, held).mean()),
+    )
+
+
+@dataclass(frozen=True)
+class _Secrets:
+    """What is to be guessed, and how near a guess must come."""
+
+    column: Column
+    margin: float
+
+    def guessed(self, nearest: Ints, groups: Ints, guess: Column) -> Floats:
+        """Chance that one of the nearest rows, drawn evenly, holds the secret, ``(n,)``.
+
+        Parameters
+        ----------
+        nearest : (n,) int64, which group of equal rows is nearest to each person.
+        groups : (m,) int64, the group of each row.
+        guess : the secret column of these rows.
+        """
+        wanted, held = _ranked(self.column), _ranked(guess)
+        ladder = np.unique(held)
+        with np.errstate(over="ignore"):  # what is missing is within reach of nothing else
+            least = np.maximum(wanted - self.margin, -LARGEST)
+            most = np.where(np.isinf(wanted), wanted, np.minimum(wanted + self.margin, LARGEST))
+        low = np.searchsorted(ladder, least, side="left")
+        high = np.searchsorted(ladder, most, side="right")
+        # Rows sorted by group, then by value: those within reach are next to each other.
+        step = len(ladder) + 1
+        rows = np.sort(groups * step + np.searchsorted(ladder, held))
+        within = np.searchsorted(rows, nearest * step + high) - np.searchsorted(
+            rows, nearest * step + low
+        )
+        return np.asarray(within / np.bincount(groups)[nearest])
+
+
+def _ranked(column: Column) -> Floats:
+    """Values as numbers: codes, or the numbers themselves, infinite where missing."""
+    if isinstance(column, Numbers):
+        return np.where(np.isnan(column.values), np.inf, column.values)
+    return column.codes.astype(np.float64)
+
+
+def _margin(column: Column, tolerance: float) -> float:
+    if tolerance < 0:
+        raise InputError(f"tolerance must be at least 0, got {tolerance}")
+    if not isinstance(column, Numbers):
+        return 0.0
+    shrunk = 8.0 if np.nanmax(np.abs(column.values)) > LARGEST / 8 else 1.0  # differences fit
+    low, high = np.nanpercentile(column.values / shrunk, [5, 95])
+    # A value on the edge counts whatever the rounding.
+    return min(tolerance * float(high - low) * (1 + 1e-12) * shrunk, LARGEST)
+
+
+def _varies(column: Column) -> bool:
+    values = _ranked(column)
+    return bool((values != values[0]).any())
+
+
+def _sampled(table: Table) -> Table:
+    """Everyone, or so many drawn by a fixed seed."""
+    if len(table) <= MOST_GUESSED:
+        return table
+    rows = np.random.default_rng(0).choice(len(table), MOST_GUESSED, replace=False)
+    return table.take(rows)

@@ -1,0 +1,230 @@
+"""Associations: how much the links between columns have changed.
+
+Takes originals and avatars (dataframes of any kind, which need not be aligned), or one
+`Comparison`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sosie.audits.comparison import compared
+from sosie.audits.results import TOO_FEW_COLUMNS, Definition, Metric, json_name
+from sosie.compute.arrays import Floats, Ints
+from sosie.compute.randomness import blocks as blocks_of
+from sosie.data.table import Levels, Table
+from sosie.latent.famd import CrossProduct, Layout
+
+__all__ = ["DEFINITIONS", "Associations", "association_difference", "associations"]
+
+DIFFERENCE = Definition("association_difference", "difference", "lower", "utility", 0.1)
+
+DEFINITIONS = (DIFFERENCE,)
+
+MEASURES = ("pearson", "correlation_ratio", "cramer_v")
+
+SMALLEST = 1e-12
+"""A variance below this, on the scale of 1, is that of a constant."""
+
+SHOWN = 20
+"""Pairs listed in the result, those that changed most."""
+
+
+@dataclass(frozen=True)
+class Associations:
+    """Strength of the link between any two columns.
+
+    Attributes
+    ----------
+    names : the columns.
+    matrix : (p, p) float64, symmetric: Pearson's correlation of two numbers (-1..1), the
+        correlation ratio of a number and a category (0..1), Cramer's V of two categories
+        (0..1); NaN where a column has one value only. 1 on the diagonal.
+    """
+
+    names: tuple[Hashable, ...]
+    matrix: Floats
+
+
+def associations(table: Table) -> Associations:
+    """Every association of a table, from one pass over its rows.
+
+    Pearson's correlation and the correlation ratio leave out rows where a number is
+    missing; a missing category is a level.
+
+    Notes
+    -----
+    Sources: Pearson 1895; Fisher 1925 (correlation ratio, the square root of the share of
+    variance that lies between levels); Cramer 1946.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = Table.of(pl.DataFrame({"x": [1, 2, 3] * 4, "y": ["a", "b", "c"] * 4}))
+    >>> associations(table).matrix.round(6)
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    layout = Layout.of(table)
+    total = CrossProduct(layout).add(table).total
+    blocks = {block.name: slice(block.start, block.start + block.size) for block in layout.blocks}
+    numbers = {name: 1 + i for i, name in enumerate(layout.names)}
+    pearson = _pearson(table)
+    size = len(table.columns)
+    matrix = np.eye(size)
+    for i, one in enumerate(table.names):
+        for j, other in enumerate(table.names[: i + 1]):
+            if one in numbers and other in numbers:
+                strength = pearson[numbers[one] - 1, numbers[other] - 1]
+            elif one in numbers:
+                strength = _correlation_ratio(total, blocks[other], numbers[one], blocks.get(one))
+            elif other in numbers:
+                strength = _correlation_ratio(total, blocks[one], numbers[other], blocks.get(other))
+            else:
+                strength = _cramer(total[blocks[one], blocks[other]])
+            matrix[i, j] = matrix[j, i] = strength
+    return Associations(table.names, matrix)
+
+
+def association_difference(
+    originals: object, avatars: object | None = None, *, target: float | None = 0.1
+) -> Metric:
+    """Mean absolute difference of association between originals and avatars over all pairs.
+
+    Pearson's correlation for two numbers or dates, the correlation ratio for a number and
+    a category, Cramer's V for two categories; see `associations`. A pair with a column
+    that does not vary in the originals is left out; one that varies no more in the
+    avatars has lost its links, which counts as 0.
+
+    From 0 (every link kept) to 2; lower is better; target at most 0.1. ``pearson``,
+    ``correlation_ratio`` and ``cramer_v`` are the means over the pairs of each kind. With
+    people set aside, `control` is the same for them: what another sample of the same
+    population scores.
+
+    Parameters
+    ----------
+    originals : two columns or more, any dataframe; or a `Comparison`.
+    avatars : the same columns.
+    target : None for no target.
+
+    Returns
+    -------
+    Metric
+        ``columns`` holds the 20 pairs that changed most: ``column``, ``other``,
+        ``measure``, ``originals``, ``avatars`` and ``difference``.
+
+    Examples
+    --------
+    A correlation of 1 becomes -1:
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"x": [float(i) for i in range(12)]}).with_columns(y="x")
+    >>> avatars = people.with_columns(y=-pl.col("x"))
+    >>> association_difference(people, avatars).value
+    2.0
+    """
+    comparison = compared(originals, avatars, aligned=False)
+    if len(comparison.originals.columns) < 2:
+        return DIFFERENCE.unavailable(TOO_FEW_COLUMNS, target=target)
+    before, after = associations(comparison.originals), associations(comparison.avatars)
+    one, other = np.triu_indices(len(before.names), 1)
+    measured = ~np.isnan(before.matrix[one, other])
+    if not measured.any():
+        return DIFFERENCE.unavailable("no two columns vary.", target=target)
+    one, other = one[measured], other[measured]
+    changes = _changes(before.matrix, after.matrix)[one, other]
+    control = None
+    if comparison.holdout is not None:
+        held = associations(comparison.holdout)
+        control = float(_changes(before.matrix, held.matrix)[one, other].mean())
+    measures = measures_of(comparison.originals)[one, other]
+    detail = {
+        name: float(changes[measures == code].mean())
+        for code, name in enumerate(MEASURES)
+        if (measures == code).any()
+    }
+    records = tuple(
+        {
+            "column": json_name(before.names[one[pair]]),
+            "other": json_name(before.names[other[pair]]),
+            "measure": MEASURES[measures[pair]],
+            "originals": float(before.matrix[one[pair], other[pair]]),
+            "avatars": float(np.nan_to_num(after.matrix[one[pair], other[pair]])),
+            "difference": float(changes[pair]),
+        }
+        for pair in np.argsort(-changes, kind="stable")[:SHOWN]
+    )
+    return DIFFERENCE.found(
+        float(changes.mean()), target=target, control=control, detail=detail, columns=records
+    )
+
+
+def _changes(before: Floats, after: Floats) -> Floats:
+    return np.abs(np.nan_to_num(after) - before)
+
+
+def measures_of(table: Table) -> Ints:
+    """Which of `MEASURES` serves each pair, ``(p, p) int64``."""
+    is_level = np.array([isinstance(column, Levels) for column in table.columns], dtype=np.int64)
+    return np.asarray(is_level[:, None] + is_level[None, :])
+
+
+def _pearson(table: Table) -> Floats:
+    """Correlations over the rows where both numbers are present, ``(p, p)``."""
+    layout = Layout.of(table.select([column.name for column in table.numbers]))
+    size = len(layout.names)
+    count, cross, sums, squares = (np.zeros((size, size)) for _ in range(4))
+    for _, rows in blocks_of(len(table)):
+        scores = layout.numbers(table, rows)
+        present = np.column_stack(
+            [np.empty((len(scores), 0)), *(~column.missing[rows] for column in table.numbers)]
+        ).astype(np.float64)
+        cross += scores.T @ scores
+        count += present.T @ present
+        sums += scores.T @ present  # of each number where another is present
+        squares += np.square(scores).T @ present
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = squares - np.square(sums) / count
+        spread[spread <= SMALLEST * count] = np.nan
+        found = (cross - sums * sums.T / count) / np.sqrt(spread * spread.T)
+    return np.clip(found, -1, 1)
+
+
+def _correlation_ratio(total: Any, levels: slice, number: int, presence: slice | None) -> float:
+    """Square root of the share of a number's variance that lies between levels."""
+    counts = _column(total, levels, 0 if presence is None else presence.start)
+    sums = _column(total, levels, number)
+    held = counts > 0
+    if held.sum() < 2 and (_column(total, levels, 0) > 0).sum() < 2:
+        return np.nan
+    grand = sums.sum() ** 2 / counts.sum() if held.any() else 0.0
+    spread = float(total[number, number]) - grand
+    if spread <= SMALLEST * max(counts.sum(), 1):
+        return np.nan
+    between = float((np.square(sums[held]) / counts[held]).sum()) - grand
+    return float(np.sqrt(np.clip(between / spread, 0, 1)))
+
+
+def _cramer(table: Any) -> float:
+    """Cramer's V of a contingency table, dense or sparse."""
+    rows, columns = (np.asarray(table.sum(axis=axis)).ravel() for axis in (1, 0))
+    degrees = min(int((rows > 0).sum()), int((columns > 0).sum())) - 1
+    if degrees < 1:
+        return np.nan
+    if isinstance(table, np.ndarray):
+        one, other = np.nonzero(table)
+        counts = table[one, other]
+    else:
+        cells = table.tocoo()
+        (one, other), counts = cells.coords, cells.data
+    excess = float((np.square(counts) / (rows[one] * columns[other])).sum()) - 1
+    return float(np.sqrt(np.clip(excess / degrees, 0, 1)))
+
+
+def _column(total: Any, rows: slice, column: int) -> Floats:
+    found = total[rows, [column]]
+    return np.asarray(found if isinstance(found, np.ndarray) else found.toarray()).ravel()

@@ -1,0 +1,1 @@
+"""Arrays, threads, storage, exact sums, keyed randomness."""

@@ -1,0 +1,193 @@
+"""Parquet files and folders, read a column at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import narwhals.stable.v2 as nw
+
+from sosie.data.frames import Columns, Series
+from sosie.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Scan"]
+
+
+@dataclass(frozen=True)
+class Scan(Columns):
+    """One table in one or several Parquet files, none of which is held in memory.
+
+    Attributes
+    ----------
+    files : in the order of their rows.
+    counts : rows of each.
+    schema : column -> Polars dtype.
+    """
+
+    files: tuple[Path, ...]
+    counts: tuple[int, ...]
+    schema: dict[str, Any]
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """A Parquet file, or a folder of them (by name, folders within it too).
+
+        Files and folders whose names begin with a dot or an underscore are left out, as
+        other programs do. A file without rows counts for nothing.
+
+        Raises
+        ------
+        InputError
+            There is no Parquet file or no row, a file can't be read, or its columns are not
+            those of the first one; the message names the file.
+        """
+        files = _parts(path) if path.is_dir() else [path]
+        if not files:
+            raise InputError(f"{path}: there is no Parquet file in this folder")
+        schemas = {file: _schema(file) for file in files}
+        counts = {file: _rows(file) for file in files}
+        held = [file for file in files if counts[file]]
+        if not held:
+            raise InputError(f"{path}: there are no rows in it")
+        schema = _common(schemas)
+        if not schema:
+            raise InputError(f"{path}: there are no columns in it")
+        return cls(tuple(held), tuple(counts[file] for file in held), schema)
+
+    def __len__(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.schema)
+
+    def to_native(self) -> Self:
+        """Itself: there is no dataframe behind it."""
+        return self
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return len(self.schema)
+
+    def get_column(self, name: Hashable) -> Series:
+        """One column, whole."""
+        return nw.from_native(self.column(str(name)), series_only=True)
+
+    def column(self, name: str) -> pl.Series:
+        """One column, whole, as Polars has it."""
+        series: pl.Series = self.frame([name]).to_series()
+        return series
+
+    def frame(self, names: Sequence[str] | None = None) -> pl.DataFrame:
+        """Some columns, or all, of all files."""
+        import polars as pl
+
+        wanted = [name for name in self.schema if names is None or name in names]
+        parts = [self.part(number, wanted) for number in range(len(self.files))]
+        whole: pl.DataFrame = pl.concat(parts, rechunk=True)
+        return whole
+
+    def part(self, number: int, names: Sequence[str]) -> pl.DataFrame:
+        """Some columns of one file, in the types of all."""
+        import polars as pl
+
+        types = [pl.col(name).cast(self.schema[name]) for name in names]
+        part: pl.DataFrame = _read(self.files[number], names).select(types)
+        return part
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the files one after the other, in hexadecimal."""
+        digest = sha256()
+        for path in self.files:
+            with path.open("rb") as file:
+                while part := file.read(1 << 20):
+                    digest.update(part)
+        return digest.hexdigest()
+
+    def bytes_per_row(self, names: Sequence[str] | None = None) -> float:
+        """What a row takes in memory, of all columns or some, estimated from the first rows."""
+        head = self._head if names is None else self._head.select(names)
+        return float(head.estimated_size() / max(len(self._head), 1))
+
+    @cached_property
+    def _head(self) -> pl.DataFrame:
+        head: pl.DataFrame = _read(self.files[0], None, rows=10_000)
+        return head
+
+
+def _parts(folder: Path) -> list[Path]:
+    def hidden(path: Path) -> bool:
+        return any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+
+    found = (*folder.rglob("*.parquet"), *folder.rglob("*.pq"))
+    return sorted(path for path in found if path.is_file() and not hidden(path))
+
+
+def _schema(file: Path) -> dict[str, Any]:
+    import polars as pl
+
+    return dict(_careful(file, lambda: pl.read_parquet_schema(file)))
+
+
+def _rows(file: Path) -> int:
+    import polars as pl
+
+    return int(_careful(file, lambda: pl.scan_parquet(file).select(pl.len()).collect().item()))
+
+
+def _read(file: Path, names: Sequence[str] | None, rows: int | None = None) -> Any:
+    import polars as pl
+
+    return _careful(
+        file,
+        lambda: pl.read_parquet(
+            file,
+            columns=None if names is None else list(names),
+            n_rows=rows,
+            hive_partitioning=False,
+        ),
+    )
+
+
+def _careful(file: Path, read: Any) -> Any:
+    import polars as pl
+
+    try:
+        return read()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        first = str(error).strip().split("\n")[0]
+        raise InputError(f"{file}: not a readable Parquet file ({first})") from error
+
+
+def _common(schemas: dict[Path, dict[str, Any]]) -> dict[str, Any]:
+    """The columns of all files; one that holds nothing but missing values has no type."""
+    import polars as pl
+
+    (first, schema), *others = schemas.items()
+    for file, found in others:
+        for names, where in ((schema.keys() - found, file), (found.keys() - schema, first)):
+            if names:
+                raise InputError(f"{where}: column {_least(names)!r} is missing here")
+        for name, dtype in found.items():
+            if schema[name] == pl.Null:
+                schema[name] = dtype
+            elif dtype not in (schema[name], pl.Null):
+                raise InputError(
+                    f"{file}: column {name!r} is {dtype} here and {schema[name]} in {first.name};"
+                    " write all files with one type"
+                )
+    return schema
+
+
+def _least(names: Iterable[str]) -> str:
+    return min(names)

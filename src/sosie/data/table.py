@@ -1,0 +1,756 @@
+"""Table: any dataframe as typed, encoded columns.
+
+A column is either `Numbers` (numbers, whole numbers, dates: things that can be
+averaged) or `Levels` (categories and booleans: things that can be voted on). The
+encoding is exact both ways, so a table can be given back with the dtypes it came in.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import difflib
+import math
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sosie.compute.arrays import Codes, Floats, Ints, Mask
+from sosie.compute.storage import MEMORY, Space, Weighed
+from sosie.compute.sums import tally
+from sosie.compute.threads import each_part
+from sosie.data import frames
+from sosie.data.frames import Frame, Holds, Series
+from sosie.errors import InputError, quoted
+
+__all__ = ["Column", "Grid", "Kind", "Levels", "Numbers", "Roles", "Table", "kept_in"]
+
+Name = Hashable
+Kind = Literal["number", "integer", "date", "category", "boolean"]
+
+MOST_LEVELS_OF_A_NUMBER = 10
+"""A column with at most this many distinct values is a category (the rule of the studies)."""
+
+FEWEST_ROWS_OF_AN_IDENTIFIER = 50
+FEW_ROWS = 2_000
+MOST_DECIMALS = 12
+MANY_ROWS = 16_384
+MOST_WEIGHT = 1e9
+EXACT = 2**53
+_IDENTIFIER_NAME = re.compile(
+    r"(?:^|[^a-z])(?:id|ids|key|uid|uuid|guid|nr|num|number|no|pid|nip|ipp|nda|nir|ssn|mrn)(?:$|[^a-z])"
+    r"|(?:id|num|number|identifier|identifiant|numero)$",
+    re.IGNORECASE,
+)
+_DATE_TEXT = re.compile(r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d{1,2}:\d{2}.*)?$")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the user says about columns; everything else is inferred.
+
+    Attributes
+    ----------
+    keep : columns that stay as they are, row by row, and take no part in the method.
+    drop : columns left out of the avatars.
+    id : columns replaced by a fresh surrogate.
+    categorical, numeric : columns whose type is forced.
+    date : column -> format of a text column that holds dates (None: ISO 8601).
+    linked : groups of categories drawn together from the same neighbour.
+    weights : column -> weight of its squared distance.
+    """
+
+    keep: tuple[Name, ...] = ()
+    drop: tuple[Name, ...] = ()
+    id: tuple[Name, ...] = ()
+    categorical: tuple[Name, ...] = ()
+    numeric: tuple[Name, ...] = ()
+    date: Mapping[Name, str | None] = field(default_factory=dict)
+    linked: tuple[tuple[Name, ...], ...] = ()
+    weights: Mapping[Name, float] = field(default_factory=dict)
+
+    def check(self, names: Sequence[Name]) -> None:
+        """Raise InputError for a column that the table lacks or that has two roles."""
+        groups = [name for group in self.linked for name in group]
+        asked = [*self.keep, *self.drop, *self.id, *self.categorical, *self.numeric]
+        for name in [*asked, *self.date, *groups, *self.weights]:
+            if name not in names:
+                close = difflib.get_close_matches(str(name), [str(n) for n in names], 1)
+                hint = f"; did you mean {close[0]!r}?" if close else ""
+                raise InputError(f"there is no column {name!r}{hint}")
+        for several, what in (
+            ([*self.keep, *self.drop, *self.id], "--keep, --drop and --id"),
+            ([*self.categorical, *self.numeric, *self.date], "--categorical, --numeric and --date"),
+            (groups, "groups of linked columns"),
+        ):
+            twice = [name for i, name in enumerate(several) if name in several[:i]]
+            if twice:
+                raise InputError(f"column {twice[0]!r} is named more than once in {what}")
+        for group in self.linked:
+            outside = [name for name in group if name in (*self.keep, *self.drop, *self.id)]
+            if outside:
+                raise InputError(f"linked column {outside[0]!r} is kept, dropped or an identifier")
+            if len(group) < 2:
+                raise InputError(
+                    f"a group of linked columns needs two or more, got {quoted(group)}"
+                )
+        for name, weight in self.weights.items():
+            if not 0 <= weight <= MOST_WEIGHT:
+                raise InputError(
+                    f"the weight of column {name!r} must be a number from 0 to {MOST_WEIGHT:g}, "
+                    f"got {weight}"
+                )
+
+
+@dataclass(frozen=True)
+class Grid:
+    """How the values of a `Numbers` column are written.
+
+    The value is ``origin + step * x`` in whole ticks where `step` > 0 (whole numbers,
+    dates), else ``x`` rounded to `decimals` (None: not rounded).
+    """
+
+    origin: int = 0
+    step: int = 0
+    decimals: int | None = None
+    per_day: int = 1
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Numbers(Weighed):
+    """A column that can be averaged.
+
+    Attributes
+    ----------
+    name : column name.
+    kind : ``number``, ``integer`` or ``date``.
+    values : (n,) float64, NaN where missing, in units of the grid.
+    grid : how values are written.
+    """
+
+    name: Name
+    kind: Kind
+    values: Floats
+    grid: Grid
+
+    @property
+    def missing(self) -> Mask:
+        """(n,) bool."""
+        return np.isnan(self.values)
+
+    def rounded(self, values: Floats) -> Floats:
+        """Values on the grid: whole steps, or as many decimals as the column has."""
+        if self.grid.step:
+            return np.rint(values)
+        return values if self.grid.decimals is None else np.round(values, self.grid.decimals)
+
+    def texts(self, values: Floats) -> list[str | None]:
+        """Values as a text column writes them; None where missing."""
+        grid, missing = self.grid, np.isnan(values)
+        known, back = np.unique(np.where(missing, 0, values), return_inverse=True)
+        if self.kind == "date":
+            epoch = dt.datetime(1970, 1, 1)
+            ticks = (grid.origin + grid.step * int(value) for value in known)
+            moments = [epoch + dt.timedelta(microseconds=tick) for tick in ticks]
+            # Years before 1000 are not padded everywhere.
+            forms = [(grid.text or "").replace("%Y", f"{moment.year:04d}") for moment in moments]
+            written = [moment.strftime(form) for moment, form in zip(moments, forms, strict=True)]
+        else:
+            plain = grid.step or grid.decimals
+            digits = grid.decimals or 0
+            shown = [f"{v:.{digits}f}" if plain else repr(v) for v in known.tolist()]
+            written = [text.replace(".", grid.text or ".") for text in shown]
+        return [None if lost else written[i] for i, lost in zip(back, missing, strict=True)]
+
+
+@dataclass(frozen=True)
+class Levels(Weighed):
+    """A column that can be voted on. A missing value is a level of its own.
+
+    Attributes
+    ----------
+    name : column name.
+    kind : ``category`` or ``boolean``.
+    codes : (n,) unsigned or int32, the level of each row.
+    labels : one text for each level, None for missing; equal values have equal labels
+        whatever their dtype.
+    first : (L,) int64, a row of the source that holds each level; -1 where none does.
+    """
+
+    name: Name
+    kind: Kind
+    codes: NDArray[Any]
+    labels: tuple[str | None, ...]
+    first: Ints
+
+    @property
+    def missing(self) -> Mask:
+        """(n,) bool."""
+        if None not in self.labels:
+            return np.zeros(len(self.codes), dtype=bool)
+        return np.asarray(self.codes == self.labels.index(None))
+
+    def counts(self) -> Ints:
+        """How many rows hold each level, ``(L,) int64``."""
+        return tally(self.codes, len(self.labels))
+
+
+Column = Numbers | Levels
+
+
+@dataclass(frozen=True)
+class Table(Weighed):
+    """Typed, encoded columns, with the frame they came from.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = Table.of(pl.DataFrame({"sex": ["F", "M", "F"], "age": [61, 47, None]}))
+    >>> [(column.name, column.kind) for column in table.columns]
+    [('sex', 'category'), ('age', 'category')]
+    """
+
+    frame: Frame
+    columns: tuple[Column, ...]
+    roles: Roles
+    notes: tuple[str, ...] = ()
+    space: Space = MEMORY
+
+    @classmethod
+    def of(
+        cls,
+        frame: object,
+        roles: Roles | None = None,
+        space: Space = MEMORY,
+        threads: int = 1,
+    ) -> Self:
+        """Encode a dataframe; the input is not changed.
+
+        Parameters
+        ----------
+        space : where the encoded columns live; on disk, one column is read at a time.
+        threads : columns encoded side by side where they live in memory; -1 for all.
+
+        Raises
+        ------
+        InputError
+            Nested columns, infinite values, unknown columns, text that is not a number
+            or a date where one was declared.
+        """
+        roles = roles or Roles()
+        source = frames.wrap(frame)
+        roles.check(source.columns)
+        if not source.columns:
+            raise InputError("the table has no columns")
+        if not len(source):
+            raise InputError("the table has no rows")
+        outside = {*roles.keep, *roles.drop, *roles.id}
+        names = [name for name in source.columns if name not in outside]
+        found: list[Any] = [None] * len(names)
+        said: list[list[str]] = [[] for _ in names]
+
+        def encode(part: slice) -> None:
+            for i in range(part.start, part.stop):
+                series = frames.column(source, names[i])
+                found[i] = kept_in(space, encoded_column(names[i], series, roles, said[i]))
+
+        alone = space is not MEMORY or len(source) < MANY_ROWS
+        each_part(encode, len(names), 1, 1 if alone else threads)
+        columns: tuple[Column, ...] = tuple(found)
+        notes = [note for some in said for note in some]
+        linked = {name for group in roles.linked for name in group}
+        for column in columns:
+            if column.name in linked:
+                check_linked(column)
+        return cls(source, columns, roles, tuple(notes), space)
+
+    def like(self, frame: object) -> Table:
+        """Encode another dataframe with this table's columns, types and level codes.
+
+        Columns are matched by name and values by value, not by representation: 1 and
+        1.0, a category and a string, a date and its timestamp are equal. Levels that
+        this table lacks get codes after its own.
+
+        Raises
+        ------
+        InputError
+            A column is missing or extra, or a value can't be read as its column's type.
+        """
+        source = frames.wrap(frame)
+        wanted = [column.name for column in self.columns]
+        absent = [name for name in wanted if name not in source.columns]
+        if absent:
+            raise InputError(
+                f"the second table lacks {_count(absent)}; drop it from both, or add it"
+            )
+        known = {*wanted, *self.roles.keep, *self.roles.drop, *self.roles.id}
+        extra = [name for name in source.columns if name not in known]
+        if extra:
+            raise InputError(
+                f"the second table has {_count(extra)} that the first lacks; "
+                "drop it from both, or add it"
+            )
+        notes: list[str] = []
+        columns = tuple(
+            kept_in(
+                self.space, _encode_like(column, frames.column(source, column.name), self, notes)
+            )
+            for column in self.columns
+        )
+        return replace(self, frame=source, columns=columns, notes=tuple(notes))
+
+    def __len__(self) -> int:
+        for column in self.columns:
+            return len(column.values if isinstance(column, Numbers) else column.codes)
+        return len(self.frame)
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """Names of the encoded columns."""
+        return tuple(column.name for column in self.columns)
+
+    def column(self, name: Name) -> Column:
+        """The encoded column of that name."""
+        return next(column for column in self.columns if column.name == name)
+
+    def number(self, name: Name) -> Numbers:
+        """The column of that name, which can be averaged; TypeError where it can't."""
+        column = self.column(name)
+        if isinstance(column, Numbers):
+            return column
+        raise TypeError(f"column {name!r} is a {column.kind}")
+
+    def level(self, name: Name) -> Levels:
+        """The column of that name, which can be voted on; TypeError where it can't."""
+        column = self.column(name)
+        if isinstance(column, Levels):
+            return column
+        raise TypeError(f"column {name!r} is a {column.kind}")
+
+    @property
+    def numbers(self) -> tuple[Numbers, ...]:
+        """The columns that can be averaged, in order."""
+        return tuple(column for column in self.columns if isinstance(column, Numbers))
+
+    @property
+    def levels(self) -> tuple[Levels, ...]:
+        """The columns that can be voted on, in order."""
+        return tuple(column for column in self.columns if isinstance(column, Levels))
+
+    def take(self, rows: Ints) -> Table:
+        """The same table with only some rows, encoded columns and source alike."""
+        columns = tuple(
+            replace(c, values=c.values[rows]) if isinstance(c, Numbers) else _levels_taken(c, rows)
+            for c in self.columns
+        )
+        return replace(self, frame=frames.take_rows(self.frame, rows), columns=columns)
+
+    def select(self, names: Sequence[Name]) -> Table:
+        """The same rows with only some encoded columns."""
+        return replace(
+            self, columns=tuple(column for column in self.columns if column.name in names)
+        )
+
+    def identifiers(self) -> tuple[Name, ...]:
+        """Columns that look like a forgotten identifier (see `looks_like_identifier`)."""
+        forced = {*self.roles.categorical, *self.roles.numeric}
+        return tuple(
+            c.name for c in self.columns if c.name not in forced and looks_like_identifier(c)
+        )
+
+
+def check_linked(column: Column) -> None:
+    """Raise InputError where a column can't be drawn together with others."""
+    if isinstance(column, Numbers):
+        raise InputError(
+            f"linked column {column.name!r} is a {column.kind}; only categories can be "
+            "linked: declare it with --categorical, or leave it out of --linked"
+        )
+
+
+def kept_in(space: Space, column: Column) -> Column:
+    """The same column, its rows in a space."""
+    made: Column
+    if isinstance(column, Levels):
+        made = replace(column, codes=space.keep(column.codes))
+    else:
+        made = replace(column, values=space.keep(column.values))
+    space.forget()
+    return made
+
+
+def _levels_taken(column: Levels, rows: Ints) -> Levels:
+    """Some rows of a column; levels that none of them holds keep their codes."""
+    codes = column.codes[rows]
+    return replace(column, codes=codes, first=_first_rows(codes, len(column.labels)))
+
+
+def _first_rows(codes: NDArray[Any], size: int) -> Ints:
+    """The first row of each level, -1 where no row holds it."""
+    first = np.full(size, -1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return first
+
+
+def _count(names: Sequence[Name]) -> str:
+    return f"column {quoted(names)}" if len(names) == 1 else f"columns {quoted(names)}"
+
+
+def _all_distinct(column: Column) -> bool:
+    missing = column.missing
+    present = len(missing) - int(missing.sum())
+    if present < FEWEST_ROWS_OF_AN_IDENTIFIER:
+        return False
+    if isinstance(column, Levels):
+        return sum(label is not None for label in column.labels) == present
+    if column.kind != "integer":
+        return False
+    values = column.values[~missing] if present < len(missing) else column.values
+    # A few rows settle it for most columns.
+    return all(len(np.unique(some)) == len(some) for some in (values[:FEW_ROWS], values))
+
+
+def looks_like_identifier(column: Column) -> bool:
+    """Text with all values distinct, or whole numbers all distinct and telling, in 50 rows or more.
+
+    Telling whole numbers are sorted, nearly consecutive (nine tenths of their range is
+    used) or named like an identifier.
+    """
+    if not _all_distinct(column):
+        return False
+    if isinstance(column, Levels):
+        return True
+    values = column.values[~column.missing]
+    steps = np.diff(values)
+    is_sorted = bool((steps > 0).all() or (steps < 0).all())
+    consecutive = float(np.ptp(values)) + 1 <= len(values) / 0.9
+    return is_sorted or consecutive or _IDENTIFIER_NAME.search(str(column.name)) is not None
+
+
+# ---------------------------------------------------------------- encoding
+
+
+def encoded_column(name: Name, series: Series, roles: Roles, notes: list[str]) -> Column:
+    """One column, whole; what deserves a look is added to the notes."""
+    held = frames.holds(series)
+    if held == "nested":
+        raise InputError(
+            f"column {name!r} is not a plain column ({series.dtype}): flatten it, make it dense, "
+            "or drop it (--drop)"
+        )
+    missing = frames.is_missing(series)
+    if missing.all():
+        notes.append(f"column {name!r} has no value at all; it stays so")
+        return _levels(name, series, "category")
+    if name in roles.categorical:
+        return _levels(name, series, "boolean" if held == "boolean" else "category")
+    forced = name in roles.numeric or name in roles.date
+    column = _numbers(name, series, held, missing, roles, forced)
+    if column is None:
+        return _categories(name, series, held, notes)
+    present = column.values[~missing] if missing.any() else column.values
+    if not forced and not _more_distinct_than(present, MOST_LEVELS_OF_A_NUMBER):
+        del column, present  # memory, on millions of rows
+        return _levels(name, series, "category")
+    if (
+        not forced
+        and column.kind == "integer"
+        and _all_distinct(column)
+        and not looks_like_identifier(column)
+    ):
+        notes.append(
+            f"column {name!r} holds whole numbers that are all distinct; "
+            "if it is an identifier, drop it"
+        )
+    return column
+
+
+def _categories(name: Name, series: Series, held: Holds, notes: list[str]) -> Levels:
+    column = _levels(name, series, "boolean" if held == "boolean" else "category")
+    shown = [label for label in column.labels[:100] if label is not None]
+    if held == "other" and all(_DATE_TEXT.match(label) for label in shown):
+        notes.append(
+            f"column {name!r} looks like dates written as text; "
+            f"declare --date {name}=FORMAT to treat it so"
+        )
+    return column
+
+
+def _more_distinct_than(values: Floats, most: int) -> bool:
+    """Whether there are more than `most` distinct values, looked at in parts."""
+    known = values[:0]
+    for start in range(0, len(values), MANY_ROWS):
+        part = values[start : start + MANY_ROWS]
+        known = np.union1d(known, part[~np.isin(part, known)])
+        if len(known) > most:
+            return True
+    return False
+
+
+def _levels(name: Name, series: Series, kind: Kind) -> Levels:
+    codes, first = frames.factorize(series)
+    labels: list[str | None] = [label_of(value) for value in frames.objects_at(series, first)]
+    if len({*labels}) < len(labels):
+        codes, first, labels = _merged(codes, first, labels)
+    lost = codes < 0
+    if lost.any():
+        first = np.append(first, np.argmax(lost))
+        codes = np.where(lost, len(labels), codes)
+        labels.append(None)
+    return Levels(name, kind, _narrow(codes, len(labels)), tuple(labels), first)
+
+
+def _merged(
+    codes: Codes, first: Ints, labels: list[str | None]
+) -> tuple[Codes, Ints, list[str | None]]:
+    """One level for values that are equal and not alike: 1 and 1.0 in a column of objects."""
+    known: dict[str | None, int] = {}
+    new = np.array([*(known.setdefault(label, len(known)) for label in labels), -1], dtype=np.int32)
+    _, heads = np.unique(new[:-1], return_index=True)
+    return new[codes], first[heads], list(known)
+
+
+def _narrow(codes: Codes, size: int) -> NDArray[Any]:
+    """The smallest dtype that holds the codes: on a million rows this is most of the memory."""
+    return codes.astype(np.uint8 if size <= 2**8 else np.uint16 if size <= 2**16 else np.int32)
+
+
+def label_of(value: object) -> str:
+    """One text for each value, the same for equal values of different types.
+
+    >>> label_of(1) == label_of(1.0) == label_of("1")
+    True
+    """
+    if isinstance(value, bool | np.bool_):
+        return "True" if value else "False"
+    if isinstance(value, float | Decimal | np.floating):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < 2**64 else repr(number)
+    if isinstance(value, dt.datetime):
+        moment = value.replace(tzinfo=None)
+        return moment.date().isoformat() if moment.time() == dt.time() else moment.isoformat(" ")
+    if isinstance(value, dt.timedelta):  # pandas writes its own otherwise
+        return str(dt.timedelta(value.days, value.seconds, value.microseconds))
+    return str(value)
+
+
+def _numbers(
+    name: Name, series: Series, held: Holds, missing: Mask, roles: Roles, forced: bool
+) -> Numbers | None:
+    """The column as numbers, or None where it is a category."""
+    if held == "moment":
+        return _dates(name, series, missing)
+    if name in roles.date:
+        return _date_text(name, series, missing, roles.date[name])
+    if held == "whole":
+        return _integers(name, series, missing)
+    if held == "real":
+        return _floats(name, frames.floats(series), missing)
+    if not forced:
+        return None
+    column = _floats(name, _parsed(name, series, _as_number), missing)
+    comma = any(
+        "," in label_of(value)
+        for value in frames.objects_at(series, np.arange(len(series))[~missing][:1000])
+    )
+    return replace(column, grid=replace(column.grid, text="," if comma else "."))
+
+
+def _integers(name: Name, series: Series, missing: Mask) -> Numbers:
+    ticks, unsigned = frames.ticks(series), frames.is_wrapped(series)
+    present = ticks[~missing] if missing.any() else ticks  # a copy of millions is not free
+    present = present.view(np.uint64) if unsigned else present
+    low, high = int(present.min()), int(present.max())
+    # float64 is exact up to 2^53: larger numbers are counted from the smallest, and in steps.
+    origin = low if max(abs(low), abs(high)) > EXACT else 0
+    step = 2 ** max((high - low).bit_length() - 53, 0)
+    return _on_ticks(name, "integer", ticks, missing, Grid(origin=origin, step=step), unsigned)
+
+
+def _on_ticks(
+    name: Name, kind: Kind, ticks: Ints, missing: Mask, grid: Grid, unsigned: bool = False
+) -> Numbers:
+    """Whole ticks in steps from the origin, rounded down, exact over all of 64 bits."""
+    if grid.origin == 0 and not unsigned:
+        values = (ticks // grid.step if grid.step > 1 else ticks).astype(np.float64)
+    else:
+        bits, origin = ticks.view(np.uint64), np.uint64(grid.origin % 2**64)
+        below = bits < origin if unsigned else ticks < np.int64(grid.origin)
+        away = np.where(below, origin - bits, bits - origin) // np.uint64(grid.step)
+        values = np.where(below, -1.0, 1.0) * away
+    values[missing] = np.nan
+    return Numbers(name, kind, values, grid)
+
+
+def _dates(name: Name, series: Series, missing: Mask) -> Numbers:
+    ticks = frames.ticks(series)
+    per_day = frames.ticks_per_day(series)
+    return _on_ticks(name, "date", ticks, missing, _date_grid(ticks[~missing], per_day))
+
+
+def _date_grid(present: Ints, per_day: int) -> Grid:
+    """Dates are counted from the earliest, in the coarsest of day, hour, minute … that fits all."""
+    parts = (1, 24, 1440, 86_400, 86_400 * 10**3, 86_400 * 10**6, 86_400 * 10**9)
+    steps = [per_day // part for part in parts if per_day % part == 0]
+    step = next((s for s in steps if not (present % s).any()), 1)
+    return Grid(origin=int(present.min()), step=step, per_day=per_day)
+
+
+def _floats(name: Name, values: Floats, missing: Mask) -> Numbers:
+    present = values[~missing] if missing.any() else values
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        raise InputError(
+            f"column {name!r} has an infinite value in row {infinite[0] + 1}; "
+            "replace it by a missing value or a bound"
+        )
+    if len(present) and _farthest(present) < EXACT and _are_whole(present):
+        return Numbers(name, "integer", values, Grid(step=1))
+    return Numbers(name, "number", values, Grid(decimals=_decimals(present)))
+
+
+def _are_whole(values: Floats) -> bool:
+    parts = range(0, len(values), MANY_ROWS)
+    return not any(np.mod(values[start : start + MANY_ROWS], 1).any() for start in parts)
+
+
+def _decimals(values: Floats) -> int | None:
+    """The fewest decimals that write every value exactly; None where twelve are too few."""
+    if _farthest(values) > 1e290:  # rounding would overflow
+        return None
+    fewest, settled = 0, False
+    while not settled:  # more decimals may not write what fewer do: 63696531.77 with twelve
+        settled = True
+        for start in range(0, len(values), MANY_ROWS):
+            part = values[start : start + MANY_ROWS]
+            parted = part[np.mod(part, 1) != 0]
+            while not np.array_equal(np.round(parted, fewest), parted):
+                fewest += 1
+                settled = settled and start == 0
+                if fewest > MOST_DECIMALS:
+                    return None
+    return fewest
+
+
+def _farthest(values: Floats) -> float:
+    """The greatest distance from 0; 0 where there are no values."""
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
+def _as_number(text: str) -> float:
+    number = float(text.strip().replace(",", ".").replace("\u202f", "").replace("\u00a0", ""))
+    if math.isnan(number):
+        raise ValueError("not a number; read it as missing first")
+    return number
+
+
+def _parsed(name: Name, series: Series, read: Callable[[str], float]) -> Floats:
+    """Each distinct text read once; an error names the first row that can't be read."""
+    codes, first = frames.factorize(series)
+    parsed = np.full(len(first) + 1, np.nan)  # the last one serves the code -1
+    for i, value in enumerate(frames.objects_at(series, first)):
+        try:
+            parsed[i] = read(label_of(value))
+        except ValueError as error:
+            raise InputError(
+                f"column {name!r}, row {first[i] + 1}: {value!r} can't be read ({error})"
+            ) from error
+    return parsed[codes]
+
+
+def _date_text(name: Name, series: Series, missing: Mask, form: str | None) -> Numbers:
+    """Text dates in microseconds; where no format is given, ISO 8601."""
+    separators = set()
+
+    def read(text: str) -> float:
+        text = text.strip()
+        moment = dt.datetime.strptime(text, form) if form else dt.datetime.fromisoformat(text)
+        if moment.tzinfo is not None:
+            raise ValueError("a time zone in text is not supported; parse the column first")
+        separators.add(" " if " " in text else "T")
+        return (moment - dt.datetime(1970, 1, 1)) / dt.timedelta(microseconds=1)
+
+    moments = _parsed(name, series, read)
+    ticks = np.where(missing, 0, np.rint(moments)).astype(np.int64)
+    grid = _date_grid(ticks[~missing], 86_400 * 10**6)
+    if form is None:
+        day, second = not (ticks % (86_400 * 10**6)).any(), not (ticks % 10**6).any()
+        clock = "" if day else f"{min(separators)}%H:%M:%S{'' if second else '.%f'}"
+        form = f"%Y-%m-%d{clock}"
+    return _on_ticks(name, "date", ticks, missing, replace(grid, text=form))
+
+
+def _encode_like(column: Column, series: Series, table: Table, notes: list[str]) -> Column:
+    first = frames.column(table.frame, column.name)
+    before, after = first.dtype, series.dtype
+    if before != after and not (before.is_integer() and after.is_integer()):
+        notes.append(
+            f"column {column.name!r} is {before} in the first table and {after} in the second; "
+            "compared by value"
+        )
+    series = frames.in_zone_of(series, first)
+    if isinstance(column, Levels):
+        return _levels_like(column, _levels(column.name, series, column.kind))
+    missing = frames.is_missing(series)
+    if missing.all():
+        return replace(column, values=np.full(len(series), np.nan))
+    held = frames.holds(series)
+    try:
+        found = _numbers(
+            column.name, series, held, missing, table.roles, forced=column.kind != "date"
+        )
+        if found is None or (column.kind == "date") != (found.kind == "date"):
+            found = _date_text(column.name, series, missing, column.grid.text)
+    except InputError as error:
+        raise InputError(f"second table, {error}") from error
+    unsigned = frames.is_wrapped(series)
+    if (
+        held == "whole"
+        and column.kind == "integer"
+        and 0 <= column.grid.origin < 2 ** (64 - (not unsigned))
+    ):
+        found = _on_ticks(
+            column.name, "integer", frames.ticks(series), missing, column.grid, unsigned
+        )
+    return replace(column, values=_regridded(found, column.grid))
+
+
+def _regridded(found: Numbers, grid: Grid) -> Floats:
+    """Values of one grid in the units of another."""
+    own = found.grid
+    if own == grid:
+        return found.values
+    step, ratio = own.step or 1, grid.per_day / own.per_day
+    # The origins are whole numbers, possibly beyond 2^53: their difference is taken first.
+    shift = (
+        float(own.origin * ratio - grid.origin) if ratio != 1 else float(own.origin - grid.origin)
+    )
+    return (found.values * step * ratio + shift) / (grid.step or 1)
+
+
+def _levels_like(column: Levels, found: Levels) -> Levels:
+    labels = _same_booleans(found.labels, column.labels)
+    known: dict[str | None, int] = {label: code for code, label in enumerate(column.labels)}
+    new = np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.int32)
+    codes = _narrow(new[found.codes], len(known))
+    return replace(column, codes=codes, labels=tuple(known), first=_first_rows(codes, len(known)))
+
+
+def _same_booleans(
+    found: tuple[str | None, ...], wanted: tuple[str | None, ...]
+) -> tuple[str | None, ...]:
+    """0 and 1 stand for False and True where the other table writes them so."""
+    numbers = {"0": "False", "1": "True"}
+    for names in (numbers, {word: number for number, word in numbers.items()}):
+        if (
+            {*found} - {None} <= {*names}
+            and {*wanted} & {*names.values()}
+            and not {*wanted} & {*names}
+        ):
+            return tuple(None if label is None else names[label] for label in found)
+    return found

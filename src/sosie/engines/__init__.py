@@ -1,1 +1,0 @@
-"""The same verbs on other machines."""

@@ -1,0 +1,1 @@
+"""Avatars from a table."""

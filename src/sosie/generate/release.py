@@ -1,0 +1,202 @@
+"""From what was gathered to a table in the dtypes of the originals: whole, or in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import IO, TYPE_CHECKING, Any, cast
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from sosie.compute.arrays import Ints
+from sosie.compute.randomness import BLOCK
+from sosie.compute.storage import MEMORY, Space
+from sosie.compute.threads import each_part
+from sosie.data import frames
+from sosie.data.frames import Series
+from sosie.data.table import Column, Levels, Numbers, Table, kept_in
+from sosie.generate.draw import Gathered
+from sosie.generate.mixture import Mixture
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Release", "written"]
+
+ROW_GROUP = 1 << 17
+"""Rows of a group of a Parquet file."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """One release.
+
+    Attributes
+    ----------
+    table : the originals.
+    mixture : what it was gathered from.
+    made : the avatars, by place.
+    places : (m,) int64, the place of each avatar in `made`, in the order of this release.
+    surrogates : (m,) int64, a number for each avatar; empty where no column asks for one.
+    """
+
+    table: Table
+    mixture: Mixture
+    made: Gathered
+    places: Ints
+    surrogates: Ints
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @property
+    def rows(self) -> Ints:
+        """(m,) int64, the original of each avatar."""
+        return self.mixture.order[self.places % len(self.mixture.order)]
+
+    def column(self, name: Hashable) -> Column:
+        """One encoded column."""
+        column = self.table.column(name)
+        if isinstance(column, Numbers):
+            scored = next(n for n in self.mixture.numbers if n.name == name)
+            return replace(column, values=self.made.values[scored.column].take(self.places))
+        at = next(i for i, voted in enumerate(self.mixture.voted) if name in voted.names)
+        voted, codes = self.mixture.voted[at], self.made.codes[at].take(self.places)
+        if voted.parts is not None:
+            codes = voted.parts[codes, voted.names.index(name)].astype(column.codes.dtype)
+        return replace(column, codes=codes)
+
+    def encoded(self, space: Space = MEMORY) -> Table:
+        """All encoded columns, which live in `space`."""
+        columns = tuple(kept_in(space, self.column(name)) for name in self.table.names)
+        return replace(self.table, columns=columns)
+
+    def frame(self, threads: int = 1, *, last: bool = False) -> Any:
+        """A dataframe of the kind of the originals.
+
+        Parameters
+        ----------
+        last : nothing more is wanted of this release; its numbers are let go as they are
+            written, which a large table needs.
+        """
+        columns: dict[Hashable, object] = dict.fromkeys(self._names)
+
+        def write(part: slice) -> None:
+            for name in self._names[part]:
+                columns[name] = self._outside(name)
+                if columns[name] is None:
+                    column = self.column(name)
+                    columns[name] = written(column, self._series(name))
+                    if last and isinstance(column, Numbers):
+                        self._let_go(name)
+
+        each_part(write, len(columns), 1, threads if len(self) > BLOCK else 1)
+        return frames.assemble(self.table.frame, columns)
+
+    def batches(self, space: Space, size: int = ROW_GROUP) -> Iterator[pl.DataFrame]:
+        """The same as Polars dataframes of some rows each; columns wait in `space`."""
+        import polars as pl
+
+        outside: dict[Hashable, Any] = {}
+        columns: dict[Hashable, tuple[Column, Series]] = {}
+        for name in self._names:
+            outside[name] = self._outside(name)
+            if outside[name] is None and self._lists_its_values(name):
+                outside[name] = written(self.column(name), frames.like(self._series(name)))
+            if outside[name] is None:
+                columns[name] = _waiting(self.column(name), self._series(name), space)
+            space.forget()
+        for start in range(0, len(self), size):
+            part = slice(start, start + size)
+            yield pl.DataFrame(
+                {
+                    name: _some(*columns[name], part) if held is None else held[part]
+                    for name, held in outside.items()
+                }
+            )
+            space.forget()
+
+    def write_parquet(self, file: IO[bytes], space: Space) -> None:
+        """Write a Parquet file, a group of rows at a time."""
+        from polars.io.plugins import register_io_source
+
+        batches = self.batches(space)
+        first = next(batches)
+
+        def source(names: Sequence[str] | None, *_: object) -> Iterator[pl.DataFrame]:
+            yield first if names is None else first.select(names)
+            for batch in batches:
+                yield batch if names is None else batch.select(names)
+
+        lazy = register_io_source(source, schema=first.schema)
+        lazy.sink_parquet(file, row_group_size=ROW_GROUP, maintain_order=True)
+
+    def _lists_its_values(self, name: Hashable) -> bool:
+        """Whether a number is written as a category, whose levels all rows make together."""
+        dtype = self._series(name).dtype
+        listed = dtype in (nw.Enum, nw.Categorical)
+        return listed and isinstance(self.table.column(name), Numbers)
+
+    def _let_go(self, name: Hashable) -> None:
+        at = next(n.column for n in self.mixture.numbers if n.name == name)
+        self.made.values[at] = np.empty(0)
+
+    @property
+    def _names(self) -> list[Hashable]:
+        drop = self.table.roles.drop
+        return [name for name in self.table.frame.columns if name not in drop]
+
+    def _series(self, name: Hashable) -> Series:
+        return frames.column(self.table.frame, name)
+
+    def _outside(self, name: Hashable) -> Any:
+        """A native column that takes no part in the method, or None."""
+        if name in self.table.roles.keep:
+            return frames.take(self._series(name), self.rows)
+        if name in self.table.roles.id:
+            return frames.surrogates(self._series(name), self.surrogates)
+        return None
+
+
+def _waiting(column: Column, series: Series, space: Space) -> tuple[Column, Series]:
+    """A column on its way to a file, with the few native values that writing it needs."""
+    if isinstance(column, Numbers):
+        return replace(column, values=space.keep(column.values)), frames.like(series)
+    used, codes = np.unique(column.codes, return_inverse=True)
+    held = _held(series, column.first[used])
+    codes = codes.astype(column.codes.dtype)
+    return replace(column, codes=space.keep(codes), first=np.arange(len(used))), held
+
+
+def _held(series: Series, rows: Ints) -> Series:
+    return nw.from_native(cast(Any, frames.take(series, rows)), series_only=True)
+
+
+def _some(column: Column, series: Series, part: slice) -> Any:
+    if isinstance(column, Levels):
+        return series.to_native().gather(column.codes[part])
+    return written(replace(column, values=column.values[part]), series)
+
+
+def written(column: Column, series: Series) -> object:
+    """A native column of an encoded one.
+
+    Parameters
+    ----------
+    series : a column of the originals: its dtype, its missing style, and the rows that
+        `Levels.first` tells of.
+    """
+    if isinstance(column, Levels):
+        # A level that no row holds is in no avatar either.
+        held = _held(series, np.maximum(column.first, 0))
+        return frames.take(held, column.codes.astype(np.int64))
+    values, grid, missing = column.values, column.grid, column.missing
+    if grid.text is not None:
+        return frames.build_text(series, column.texts(values))
+    if not grid.step or series.dtype.is_float() or series.dtype.is_decimal():
+        return frames.build(series, values, missing)
+    steps = np.where(missing, 0, values).astype(np.int64)
+    # Wraps around 2^64 on purpose: unsigned numbers beyond int64 come back so.
+    ticks = steps.view(np.uint64) * np.uint64(grid.step) + np.uint64(grid.origin % 2**64)
+    return frames.build(series, ticks.view(np.int64), missing)

@@ -1,0 +1,117 @@
+"""Tables of files that may be larger than memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from sosie.compute.storage import MEMORY, Space
+from sosie.data.atomic import atomic
+from sosie.data.csv_dialect import Dialect
+from sosie.data.files import PARQUET, read, write
+from sosie.data.parquet import Scan
+from sosie.jobs.budget import Attack, Budget
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from sosie.generate.avatarizer import Settings
+    from sosie.generate.release import Release
+
+__all__ = ["Opened", "alongside", "is_parquet", "opened", "save"]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A file or a folder of files, ready to be encoded.
+
+    Attributes
+    ----------
+    frame : a dataframe, or what reads one column by column.
+    space : where encoded columns are to live.
+    dialect : how the CSV was written; None for Parquet.
+    sha256 : of the file, in hexadecimal.
+    notes : what was noticed in the file.
+    """
+
+    frame: pl.DataFrame | Scan
+    space: Space
+    dialect: Dialect | None
+    sha256: str
+    notes: tuple[str, ...] = ()
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a path is a folder, or is named like a Parquet file."""
+    return path.suffix.lower() in PARQUET or os.path.isdir(path)  # noqa: PTH112 (never raises)
+
+
+def opened(
+    path: Path,
+    settings: Settings,
+    whole: Sequence[Hashable] = (),
+    *,
+    scratch: Path,
+    separator: str | None = None,
+    memory: int | None = None,
+    compared: bool = False,
+    attack: Attack | None = None,
+) -> Opened:
+    """Read a file; Parquet that takes too much memory will be read a column at a time.
+
+    Parameters
+    ----------
+    whole : columns that are carried over as they are, in memory.
+    scratch : folder for the columns that are not held in memory.
+    separator : of a CSV; None finds it.
+    memory : bytes to keep to; by default half of what is free.
+    compared : whether the avatars are measured too, not only made.
+    attack : what is to be done with releases, where they are attacked.
+
+    Raises
+    ------
+    InputError
+        The file can't be read or used, or the memory is too little in any case.
+    """
+    if is_parquet(path):
+        scan = Scan.of(path)
+        budget = Budget.of(scan, settings, whole, compared=compared, attack=attack)
+        space = budget.space(memory, scratch)
+        if space is not MEMORY:
+            return Opened(scan, space, None, scan.sha256)
+    source = read(path, separator)
+    return Opened(source.frame, MEMORY, source.dialect, source.sha256, source.notes)
+
+
+def alongside(path: Path, space: Space, separator: str | None = None) -> pl.DataFrame | Scan:
+    """Another table, read in the way of a first one whose columns live in `space`."""
+    if space is not MEMORY and is_parquet(path):
+        return Scan.of(path)
+    return read(path, separator).frame
+
+
+def save(
+    release: Release, path: Path, dialect: Dialect | None = None, mode: int | None = None
+) -> None:
+    """Write a release whole or not at all; columns that are on disk, a group of rows at a time.
+
+    Parameters
+    ----------
+    dialect, mode : see `sosie.data.files.write`.
+    """
+    space = release.table.space
+    if space is MEMORY:
+        write(release.frame(), path, dialect, mode)
+        return
+
+    def fill(file: IO[bytes]) -> None:
+        if path.suffix.lower() in PARQUET:
+            release.write_parquet(file, space)
+            return
+        for number, batch in enumerate(release.batches(space)):
+            batch.write_csv(file, include_header=number == 0)
+
+    atomic(path, fill, mode)

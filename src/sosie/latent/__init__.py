@@ -1,0 +1,1 @@
+"""The latent space: where people are, and who is near whom."""

@@ -1,0 +1,305 @@
+"""The catalogues agree with each other, and what they say fits the number."""
+
+from __future__ import annotations
+
+import re
+from string import Formatter
+from typing import Any
+
+import pytest
+
+from sosie.audits import results
+from sosie.errors import InputError
+from sosie.words import LANGUAGES, Words, load
+from sosie.words.readings import ADVICE, Standing, advice, meaning, reading, reason, standing
+
+METRICS = (
+    "column_direct_match_protection",
+    "hidden_rate",
+    "local_cloaking",
+    "distance_to_closest",
+    "closest_distances_ratio",
+    "closest_rate",
+    "row_direct_match_protection",
+    "categorical_hidden_rate",
+    "rare_values",
+    "correlation_protection_rate",
+    "linkability",
+    "inference",
+    "membership",
+    "hellinger_mean",
+    "association_difference",
+    "hellinger_projection",
+    "predictive_ratio",
+)
+SCENARIOS = ("v1", "v2", "nearest", "insert", "partial")
+ESTIMATORS = ("published", "pooled", "nearest-mean", "diagonal", "analytic", "geometry")
+DEFAULTS = {"method": "smoothed", "decode": "draw", "keep": []}
+
+
+@pytest.fixture(params=LANGUAGES)
+def words(request: pytest.FixtureRequest) -> Words:
+    return load(request.param)
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def test_no_key_lacks_a_language() -> None:
+    english, french = load("en"), load("fr")
+    assert set(english.texts) == set(french.texts)
+    assert set(english.lists) == set(french.lists)
+
+
+def test_placeholders_are_the_same_in_both_languages() -> None:
+    english, french = load("en").texts, load("fr").texts
+    differ = [key for key in english if placeholders(english[key]) != placeholders(french[key])]
+    assert differ == []
+
+
+def test_lists_have_the_same_length_in_both_languages() -> None:
+    english, french = load("en").lists, load("fr").lists
+    assert {key: len(texts) for key, texts in english.items()} == {
+        key: len(texts) for key, texts in french.items()
+    }
+
+
+def test_no_text_is_empty_or_untidy(words: Words) -> None:
+    untidy = [
+        key
+        for key, text in words.texts.items()
+        if key != "format.thousands" and (not text or text != text.strip() or "  " in text)
+    ]
+    assert untidy == []
+
+
+def test_long_texts_are_translated() -> None:
+    english, french = load("en").texts, load("fr").texts
+    same = [key for key, text in english.items() if text == french[key] and text.count(" ") > 3]
+    assert same == []
+
+
+def test_french_has_no_breaking_space_before_high_punctuation() -> None:
+    texts = [*load("fr").texts.values(), *(t for lst in load("fr").lists.values() for t in lst)]
+    assert [text for text in texts if re.search(r" [:;!?%»]|« ", text)] == []
+
+
+def test_nothing_declares_data_anonymous(words: Words) -> None:
+    texts = [*words.texts.values(), *(text for texts in words.lists.values() for text in texts)]
+    assert [text for text in texts if "anonym" in text.lower()] == []
+
+
+@pytest.mark.parametrize("key", METRICS)
+def test_each_metric_is_described(words: Words, key: str) -> None:
+    for part in ("name", "unit", "definition", "direction", "means"):
+        assert f"metrics.{key}.{part}" in words
+    assert words(f"metrics.{key}.definition").count(". ") <= 2
+
+
+@pytest.mark.parametrize("key", METRICS)
+@pytest.mark.parametrize("parameters", [{}, DEFAULTS])
+def test_each_metric_can_be_improved_in_two_or_three_ways(
+    words: Words, key: str, parameters: dict[str, Any]
+) -> None:
+    names = advice(key, parameters)
+    assert 2 <= len(names) <= 3
+    assert all(f"advice.{name}" in words for name in names)
+
+
+def test_every_advice_is_given_by_a_metric() -> None:
+    written = {key.removeprefix("advice.") for key in load("en").texts if key.startswith("advice.")}
+    assert written == {name for names in ADVICE.values() for name in names}
+
+
+def test_advice_leaves_out_what_is_done() -> None:
+    assert advice("hidden_rate", {"method": "barycentre"})[0] == "smoothed"
+    assert "smoothed" not in advice("hidden_rate", {"method": "smoothed"})
+    assert "unkeep" not in advice("column_direct_match_protection", {"keep": []})
+    assert "unkeep" in advice("column_direct_match_protection", {"keep": ["age"]})
+
+
+def test_names_kept_in_english() -> None:
+    french = load("fr")
+    names = ("Hidden Rate", "Local Cloaking", "Column Direct Match Protection")
+    keys = ("hidden_rate", "local_cloaking", "column_direct_match_protection")
+    assert tuple(french(f"metrics.{key}.name") for key in keys) == names
+    criteria = [french(f"criteria.{key}.name") for key in ("singling_out", "linkability")]
+    assert criteria == ["Individualisation", "Corrélation"]
+
+
+def test_attacks_are_described(words: Words) -> None:
+    for scenario in SCENARIOS:
+        for part in ("name", "short", "holds", "question"):
+            assert f"attack.scenarios.{scenario}.{part}" in words
+    for estimator in ESTIMATORS:
+        assert f"attack.estimators.{estimator}.definition" in words
+
+
+def test_unknown_language() -> None:
+    with pytest.raises(InputError, match=r"'de'.*en, fr"):
+        load("de")
+
+
+def test_unknown_key(words: Words) -> None:
+    with pytest.raises(KeyError):
+        words("metrics.none.name")
+    assert words.get("metrics.none.name", "none") == "none"
+
+
+def test_words_are_frozen(words: Words) -> None:
+    with pytest.raises(AttributeError):
+        words.language = "de"  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        words.texts["verdict.clear"] = "yes"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("number", "unit", "target", "english", "french"),
+    [
+        (81.54, "%", None, "81.5%", "81,5\u202f%"),
+        (100, "%", None, "100%", "100\u202f%"),
+        (0, "%", None, "0%", "0\u202f%"),
+        (91, "%", 90, "91.0%", "91,0\u202f%"),
+        (89.96, "%", 90, "89.96%", "89,96\u202f%"),
+        (99.98, "%", None, "99.98%", "99,98\u202f%"),
+        (0.04, "%", None, "0.04%", "0,04\u202f%"),
+        (-3.21, "%", None, "−3.2%", "−3,2\u202f%"),
+        (12.0, None, 5, "12", "12"),
+        (2139, None, None, "2,139", "2\u202f139"),
+        (0.412, "distance", 0.2, "0.41", "0,41"),
+        (0.1004, "distance", 0.1, "0.1004", "0,1004"),
+        (0.044, "distance", 0.1, "0.044", "0,044"),
+        (None, "%", 90, "–", "–"),
+    ],
+)
+def test_values(
+    number: float | None, unit: str | None, target: float | None, english: str, french: str
+) -> None:
+    assert load("en").value(number, unit, target) == english
+    assert load("fr").value(number, unit, target) == french
+
+
+@pytest.mark.parametrize("number", [89.9, 89.99, 89.999, 90.001, 90.04])
+def test_a_shown_value_is_on_its_side_of_the_target(number: float) -> None:
+    shown = float(load("en").value(number, "%", 90).rstrip("%"))
+    assert (shown < 90) == (number < 90)
+    assert (shown > 90) == (number > 90)
+
+
+def test_targets_intervals_and_dates() -> None:
+    english, french = load("en"), load("fr")
+    assert english.target(90, "higher", "%") == "at least 90%"
+    assert french.target(0.1, "lower") == "au plus 0,1"
+    assert english.target(None, "higher") == "–"
+    assert french.interval([79.8, 83.13], "%") == "79,8\u202f% à 83,1\u202f%"
+    assert english.interval(None, "%") == "–"
+    assert english.date("2026-11-30T23:30:00-02:00") == "1 December 2026, 01:30 UTC"
+    assert french.date("2026-08-02T09:05:00+00:00") == "2 août 2026, 09 h 05 UTC"
+    assert english.date("yesterday") == "yesterday"
+
+
+@pytest.mark.parametrize(("n", "english", "french"), [(1, "one", "one"), (2, "many", "many")])
+def test_counts(n: int, english: str, french: str) -> None:
+    key = "report.distributions.rare_short"
+    assert load("en").count(key, n) == load("en")(f"{key}_{english}", n=n)
+    assert load("fr").count(key, n) == load("fr")(f"{key}_{french}", n=n)
+
+
+def test_french_counts_as_one_up_to_two() -> None:
+    key = "format.points"
+    assert load("fr").count(key, 1.9, digits=1) == "1,9 point"
+    assert load("fr").count(key, 2.0, digits=1) == "2,0 points"
+    assert load("en").count(key, 1.9, digits=1) == "1.9 points"
+
+
+def metric(value: float | None, **more: Any) -> dict[str, Any]:
+    return {"value": value, "unit": "%", "direction": "higher", "target": 90, **more}
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        (metric(89.999), Standing.MISSED),
+        (metric(90), Standing.NARROW),
+        (metric(94.5), Standing.NARROW),
+        (metric(94.51), Standing.CLEAR),
+        (metric(91, ci=[90.01, 92]), Standing.CLEAR),
+        (metric(91, ci=[90, 92]), Standing.NARROW),
+        (metric(5, unit="avatars", target=5, ci=[5, 6]), Standing.NARROW),
+        (metric(91, ci=[89.99, 92]), Standing.NARROW),
+        (metric(89, ci=[88, 91]), Standing.MISSED),
+        (metric(0.1, unit="d", target=0.1, direction="lower"), Standing.NARROW),
+        (metric(0.0951, unit="d", target=0.1, direction="lower"), Standing.NARROW),
+        (metric(0.0949, unit="d", target=0.1, direction="lower"), Standing.CLEAR),
+        (metric(0.1001, unit="d", target=0.1, direction="lower"), Standing.MISSED),
+        (metric(0.09, unit="d", target=0.1, direction="lower", ci=[0.08, 0.11]), Standing.NARROW),
+        (metric(0, unit="levels", target=0, direction="lower"), Standing.CLEAR),
+        (metric(1, unit="levels", target=0, direction="lower"), Standing.MISSED),
+        (metric(95, target=None), Standing.UNTARGETED),
+        (metric(None), Standing.MISSING),
+        (metric(None, target=None), Standing.MISSING),
+        (metric(89.9, met=False), Standing.MISSED),
+    ],
+)
+def test_standing_at_and_around_the_threshold(entry: dict[str, Any], expected: Standing) -> None:
+    assert standing(entry) is expected
+
+
+@pytest.mark.parametrize("where", list(Standing))
+def test_each_standing_has_its_words(words: Words, where: Standing) -> None:
+    for prefix in ("standing", "verdict", "reading"):
+        assert f"{prefix}.{where}" in words
+
+
+def test_readings() -> None:
+    english, french = load("en"), load("fr")
+    assert reading(english, metric(99)) == "The target (at least 90%) is clearly met."
+    assert reading(english, metric(90)) == "The target (at least 90%) is met, but by little."
+    assert "89.6% to 92.2%" in reading(english, metric(91, ci=[89.6, 92.2]))
+    assert reading(english, metric(80)) == "The target (at least 90%) is not met."
+    assert "no reason" in reading(english, metric(None))
+    assert "aucune cible" in reading(french, metric(80, target=None)).lower()
+
+
+def test_meaning_gives_the_complement() -> None:
+    text = meaning(load("en"), "hidden_rate", metric(81.5))
+    assert "81.5%" in text
+    assert "18.5%" in text
+
+
+@pytest.mark.parametrize("key", METRICS)
+def test_meaning_is_a_sentence(words: Words, key: str) -> None:
+    text = meaning(words, key, metric(81.5))
+    assert text.endswith(".")
+    assert text[0].isupper() or text[0].isdigit()
+    assert meaning(words, key, metric(None)) == ""
+
+
+def test_meaning_of_an_unknown_metric_is_empty(words: Words) -> None:
+    assert meaning(words, "unheard_of", metric(81.5)) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        results.NOT_ALIGNED,
+        results.NO_HOLDOUT,
+        results.NO_CATEGORIES,
+        results.TOO_FEW_COLUMNS,
+        results.TOO_FEW_PEOPLE,
+    ],
+)
+def test_reasons_of_results_are_translated(text: str) -> None:
+    assert reason(load("en"), {"reason": text}) == text
+    assert reason(load("fr"), {"reason": text}) != text
+
+
+def test_a_reason_with_a_number_is_translated() -> None:
+    given = {"reason": "no level is carried by fewer than 5 people."}
+    expected = "aucune modalité n'est portée par moins de 5 personnes."
+    assert reason(load("fr"), given) == expected
+
+
+def test_an_unknown_reason_is_given_as_it_is() -> None:
+    assert reason(load("fr"), {"reason": "a new reason"}) == "a new reason"
