@@ -108,7 +108,7 @@ def tagged(tag: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def states_among(
-    counts: Mapping[str, int], na: Collection[str] = ()
+    counts: Mapping[str, int], na: Collection[str] = (), fewest: int = FEWEST_NUMBERS
 ) -> tuple[list[str], list[str]] | None:
     """Part texts into numbers and kinds; None where the column is not one of numbers.
 
@@ -118,6 +118,7 @@ def states_among(
     Parameters
     ----------
     counts : distinct text -> rows that hold it.
+    fewest : distinct numbers that there must be more than.
 
     Examples
     --------
@@ -141,7 +142,7 @@ def states_among(
             return None
         if len(kinds) > MOST_KINDS or codes > MOST_CODES:
             return None
-    return (numbers, kinds) if len(numbers) > FEWEST_NUMBERS else None
+    return (numbers, kinds) if len(numbers) > fewest else None
 
 
 def sentinels(values: NDArray[np.float64], na: Collection[str] = ()) -> list[float]:

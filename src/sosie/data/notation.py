@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import product
 from typing import Literal
 
-__all__ = ["LIMIT", "Ambiguous", "Decimal", "Notation", "limit_of", "notation_of"]
+__all__ = ["LIMIT", "Ambiguous", "Decimal", "Notation", "is_number_like", "limit_of", "notation_of"]
 
 Decimal = Literal[".", ","]
 
@@ -103,6 +103,11 @@ class Ambiguous:
     def resolved(self, decimal: Decimal) -> Notation:
         """The way to read them where a mark is known to be that of decimals."""
         return self.as_decimal if self.as_decimal.decimal == decimal else self.as_group
+
+
+def is_number_like(cell: str) -> bool:
+    """Whether a cell may be a number or a limit, in some notation."""
+    return _CELL.fullmatch(cell) is not None or re.fullmatch(LIMIT, cell) is not None
 
 
 def notation_of(

@@ -28,6 +28,7 @@ from sosie.compute.randomness import BLOCK, Purpose, generator
 from sosie.compute.storage import MEMORY, Space
 from sosie.compute.sums import added
 from sosie.compute.threads import each_part
+from sosie.data.missing import tagged
 from sosie.data.table import Numbers
 from sosie.generate.mixture import MISSING, SPIKE, Mixture, Single, Voted, proximity
 
@@ -35,6 +36,9 @@ __all__ = ["Ballot", "Draws", "Gathered", "draw_weights", "draws_of", "gather", 
 
 LEAST_SPREAD = 0.25
 """Share of the local variance that noise always has: a lone neighbour's value is not copied."""
+
+KINDS = tagged(np.maximum(np.arange(256) - MISSING, 0))
+"""What is written for each state from `MISSING` on: the kinds of missing values."""
 
 FORGET = 1 << 20
 """Places after which memory that is also on disk is let go."""
@@ -185,7 +189,7 @@ def gather(
                 state = codes[number.state][part]
                 if number.scores is not None and number.scores.spike is not None:
                     made = np.where(state == SPIKE, number.scores.spike, made)
-                made = np.where(state == MISSING, np.nan, made)
+                made = np.where(state >= MISSING, KINDS[state], made)
             drawn[part] = made
 
     each_part(

@@ -23,6 +23,7 @@ from sosie.compute.randomness import BLOCK
 from sosie.compute.storage import MEMORY, Space, Weighed
 from sosie.compute.sums import WholeSum, added, tally
 from sosie.compute.threads import each_part, one_blas_thread
+from sosie.data.missing import tags
 from sosie.data.table import Column, Levels, Numbers, Table
 from sosie.errors import InputError, quoted
 from sosie.generate.normal_scores import NormalScores
@@ -207,6 +208,8 @@ def prepared(
 def _prepared_number(column: Numbers, smoothed: bool, k: int, least: int) -> Prepared:
     missing = column.missing
     state = np.where(missing, np.uint8(MISSING), np.uint8(SCORED))
+    if column.states is not None:
+        state += tags(column.values)
     # An extreme is no one's own where k share it, whatever levels may be drawn.
     scores = NormalScores.of(column.values, max(least, k)) if smoothed else None
     values: NDArray[Any]
