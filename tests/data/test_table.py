@@ -226,7 +226,11 @@ def test_text_dates_are_never_guessed(backend: Backend) -> None:
     [
         (Roles(date={"x": "%d/%m/%Y"}), "31/02/2020", "row 2: '31/02/2020' can't be read"),
         (Roles(date={"x": None}), "yesterday", "row 2: 'yesterday' can't be read"),
-        (Roles(date={"x": None}), "2020-01-01T00:00:00+02:00", "row 2: '2020-01-01T00:00:00+02:00'"),
+        (
+            Roles(date={"x": None}),
+            "2020-01-01T00:00:00+02:00",
+            "row 2: '2020-01-01T00:00:00+02:00'",
+        ),
         (Roles(numeric=("x",)), "high", "row 2: 'high' can't be read"),
         (Roles(numeric=("x",)), "12b", "row 2: '12b' can't be read"),
         (Roles(numeric=("x",)), "inf", "infinite value in row 2"),

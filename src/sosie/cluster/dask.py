@@ -856,7 +856,13 @@ def avatarize_folder(
             for folder, stage in staged.items():
                 release = avatarizer.release(shuffle=folder is out)
                 with _losses_told():
-                    release.to_parquet(str(stage), write_index=False, name_function=_file_name)
+                    dtypes = scan.pandas_dtypes(list(release.columns))
+                    compute(
+                        *(
+                            delayed(_written)(part, stage / _file_name(number), dtypes)
+                            for number, part in enumerate(release.to_delayed())
+                        )
+                    )
             staged[out].chmod(usual_mode(folder=True))
             for folder, stage in staged.items():
                 stage.rename(folder)
@@ -875,6 +881,15 @@ def connected(scheduler: str) -> Any:
         return Client(**options, timeout="10s")  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise InputError(f"{scheduler}: no Dask scheduler answers there ({error})") from error
+
+
+def _written(part: Any, path: Path, dtypes: bytes | None) -> None:
+    """Write a partition; pandas reads it in the dtypes that it reads the originals in."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.Table.from_pandas(part, preserve_index=False)
+    parquet.write_table(table.replace_schema_metadata(dtypes and {"pandas": dtypes}), path)
 
 
 def _file_name(part: int) -> str:

@@ -146,5 +146,7 @@ def write_sheet(frame: pl.DataFrame, file: IO[bytes]) -> None:
     frame = frame.with_columns(*texts, cs.enum().cast(pl.String), cs.categorical().cast(pl.String))
     options = {f"strings_to_{kind}": False for kind in ("formulas", "urls", "numbers")}
     with xlsxwriter.Workbook(file, {**options, "in_memory": True}) as workbook:
-        workbook.set_properties({"created": dt.datetime(2000, 1, 1)})  # else the bytes tell the time
+        workbook.set_properties(
+            {"created": dt.datetime(2000, 1, 1)}
+        )  # else the bytes tell the time
         frame.write_excel(workbook, worksheet="avatars", autofilter=False)

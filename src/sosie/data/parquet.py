@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -118,10 +119,22 @@ class Scan(Columns):
         part: pl.DataFrame = _read(self.files[number], [n for n in names if n not in own])
         if not part.width:  # columns of the folders alone
             part = pl.DataFrame({"": pl.repeat(None, self.counts[number], eager=True)})
-        return part.select(
-            (pl.lit(own[name]) if name in own else pl.col(name)).cast(self.schema[name]).alias(name)
-            for name in names
-        )
+        part = part.with_columns(pl.lit(own[name]).alias(name) for name in names if name in own)
+        return part.select(pl.col(name).cast(self.schema[name]) for name in names)
+
+    def pandas_dtypes(self, names: Sequence[str]) -> bytes | None:
+        """What the first file says to pandas of some columns, in JSON; None where it says nothing.
+
+        An index is left out: it is a column like any other.
+        """
+        import polars as pl
+
+        known = pl.read_parquet_metadata(self.files[0]).get("pandas")
+        if known is None:
+            return None
+        said = json.loads(known)
+        kept = [column for column in said.get("columns", []) if column.get("name") in names]
+        return json.dumps({**said, "columns": kept, "index_columns": []}).encode()
 
     @cached_property
     def sha256(self) -> str:
@@ -172,7 +185,9 @@ def _partitions(
             for name, mark, value in (part.partition("=") for part in parts)
             if mark and name and unquote(name) not in schema
         }
-        for parts in (file.relative_to(folder).parts[:-1] if file != folder else () for file in files)
+        for parts in (
+            file.relative_to(folder).parts[:-1] if file != folder else () for file in files
+        )
     ]
     names = list(said[0])
     for file, own in zip(files, said, strict=True):

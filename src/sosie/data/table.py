@@ -615,7 +615,9 @@ def _numbers(
 
 def _looks_numeric(series: Series, na: Collection[str]) -> bool:
     """Whether the first rows of a column of text hold numbers, and no text with digits else."""
-    shown = {label_of(v).strip() for v in series.head(SHOWN).to_list() if isinstance(v, str)} - {*na}
+    shown = {label_of(v).strip() for v in series.head(SHOWN).to_list() if isinstance(v, str)} - {
+        *na
+    }
     digits = {text for text in shown if any(sign.isdigit() for sign in text)}
     return bool(digits) and all(map(is_number_like, digits))
 
@@ -838,7 +840,9 @@ def _date_text(
         moment = moment_of(text.strip())
         if moment.tzinfo is not None and len(offsets) > 1:
             moment = moment.astimezone(dt.UTC)
-        return (moment.replace(tzinfo=None) - dt.datetime(1970, 1, 1)) / dt.timedelta(microseconds=1)
+        return (moment.replace(tzinfo=None) - dt.datetime(1970, 1, 1)) / dt.timedelta(
+            microseconds=1
+        )
 
     _parsed(name, series, noted)
 
@@ -889,7 +893,9 @@ def _encode_like(column: Column, series: Series, table: Table, notes: list[str])
         )
     if column.states is None and found.states is None:
         return replace(column, values=_regridded(found, column.grid))
-    return _states_like(column, with_sentinels(found, column.states.labels if column.states else ()))
+    return _states_like(
+        column, with_sentinels(found, column.states.labels if column.states else ())
+    )
 
 
 def _states_like(column: Numbers, found: Numbers) -> Numbers:
@@ -918,23 +924,65 @@ def _regridded(found: Numbers, grid: Grid) -> Floats:
 
 
 def _levels_like(column: Levels, found: Levels) -> Levels:
-    labels = _same_booleans(found.labels, column.labels)
+    labels = _same_codes(_same_booleans(found.labels, column.labels), column.labels)
     known: dict[str | None, int] = {label: code for code, label in enumerate(column.labels)}
     new = np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.int32)
     codes = _narrow(new[found.codes], len(known))
     return replace(column, codes=codes, labels=tuple(known), first=_first_rows(codes, len(known)))
 
 
+BOOLEANS = (
+    ("False", "True"),
+    ("false", "true"),
+    ("f", "t"),
+    ("no", "yes"),
+    ("n", "y"),
+    ("non", "oui"),
+    ("n", "o"),
+    ("faux", "vrai"),
+    ("0", "1"),
+)
+"""How tables write no and yes, in any case of letters."""
+
+
 def _same_booleans(
     found: tuple[str | None, ...], wanted: tuple[str | None, ...]
 ) -> tuple[str | None, ...]:
-    """0 and 1 stand for False and True where the other table writes them so."""
-    numbers = {"0": "False", "1": "True"}
-    for names in (numbers, {word: number for number, word in numbers.items()}):
-        if (
-            {*found} - {None} <= {*names}
-            and {*wanted} & {*names.values()}
-            and not {*wanted} & {*names}
-        ):
-            return tuple(None if label is None else names[label] for label in found)
-    return found
+    """The labels in the writing of the first table, where both are of two values: no and yes."""
+    if {*found} <= {*wanted}:
+        return found
+    ours, theirs = _booleans(wanted), _booleans(found)
+    if ours is None or theirs is None:
+        return found
+    words = {truth: label for label, truth in ours.items()}
+    return tuple(None if label is None else words.get(theirs[label], label) for label in found)
+
+
+def _booleans(labels: Sequence[str | None]) -> dict[str, bool] | None:
+    """Whether each label says yes; None where they are of no one writing."""
+    present = [label for label in labels if label is not None]
+    for pair in BOOLEANS:
+        truths = {word.lower(): bool(place) for place, word in enumerate(pair)}
+        if present and all(label.lower() in truths for label in present):
+            known = {label: truths[label.lower()] for label in present}
+            return known if len({*known.values()}) == len(known) else None
+    return None
+
+
+def _same_codes(
+    found: tuple[str | None, ...], wanted: tuple[str | None, ...]
+) -> tuple[str | None, ...]:
+    """Labels that lost their leading zeros, as the first table writes them: 1000 for 01000.
+
+    Only where all codes of the first table have one length, some begin with 0, and the second
+    has numbers that are shorter.
+    """
+    codes = [label for label in wanted if label is not None]
+    present = [label for label in found if label is not None]
+    lengths = {len(label) for label in codes}
+    if len(lengths) != 1 or not all(map(str.isdecimal, [*codes, *present])):
+        return found
+    (length,) = lengths
+    if not any(code[0] == "0" for code in codes) or any(label[0] == "0" for label in present):
+        return found
+    return tuple(None if label is None else label.zfill(length) for label in found)
