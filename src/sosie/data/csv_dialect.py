@@ -229,7 +229,7 @@ def _likeliest(head: str) -> str:
     return max(SEPARATORS, key=score)
 
 
-def _width(rows: list[list[str]]) -> int:
+def _width(rows: Sequence[Sequence[str]]) -> int:
     """How many cells most lines have, the first ones left aside."""
     return Counter(len(row) for row in rows[len(rows) // 2 :]).most_common(1)[0][0] if rows else 0
 

@@ -144,19 +144,17 @@ def typed(
         for text, mark in zip(texts, marks, strict=True)
     ]
     if known is None:
-        shown = {mark for mark in marks if mark not in (None, "ambiguous")}
+        shown = {mark for mark in marks if mark in (".", ",")}
         shown |= {column.shows for column in marked if column and column.shows}
-        known = "." if "point" in shown or "." in shown else "," if shown else None
-    comma = known == ","
+        known = "." if "." in shown else "," if shown else None
     columns, styles = [], {}
-    for text, mark, own in zip(texts, marks, marked, strict=True):
-        if mark == "ambiguous" or (own is None and mark and (mark == "comma") != comma):
-            own = _Marked.of(text, known, na)
+    for text, mark, told in zip(texts, marks, marked, strict=True):
+        plain = mark in (None, known)
+        own = told if plain or told else _Marked.of(text, known, na)
         if own is not None:
             column, style = own.read(known)
         else:
-            right = mark if mark is None or (mark == "comma") == comma else None
-            column, style = _read(text, right, notes, whole=mark is None)
+            column, style = _read(text, mark if plain else None, notes, whole=mark is None)
         if column.dtype == pl.String and own is None and (mark or _number_like(text)):
             notes.append(
                 f"column {text.column.name!r} holds numbers written in a way that is not read "
@@ -168,8 +166,8 @@ def typed(
     missing, own_words = _missing_words(texts)
     for name, word in own_words.items():
         styles[name] = replace(styles[name], missing=word)
-    told = {name: style for name, style in styles.items() if style != Style()}
-    return pl.DataFrame(columns), comma, missing, told
+    other = {name: style for name, style in styles.items() if style != Style()}
+    return pl.DataFrame(columns), known == ",", missing, other
 
 
 @dataclass(frozen=True)
@@ -327,20 +325,20 @@ def _number_like(text: _Text) -> bool:
 # ---------------------------------------------------------------- reading
 
 
-def _decimal_mark(text: _Text, separator: str) -> Literal["point", "comma", "ambiguous"] | None:
+def _decimal_mark(text: _Text, separator: str) -> Decimal | Literal["ambiguous"] | None:
     """What marks the decimals of a column of numbers; None where there are none."""
     text = _stripped(text)
     if text.all_match(_REAL):
         if not text.any_match(r".*[.].*"):
             return None
         grouped = separator != "," and text.all_match(rf"[+-]?{_GROUP_OF_POINTS}|{_WHOLE}")
-        return "ambiguous" if grouped else "point"
+        return "ambiguous" if grouped else "."
     if separator == "," or text.any_match(r".*[.].*"):
         return None
     if not text.all_match("[^,]*(?:,[^,]*)?") or not text.changed(_pointed).all_match(_REAL):
         return None
     grouped = text.all_match(rf"{_GROUPED}|{_WHOLE}")
-    return "ambiguous" if grouped else "comma"
+    return "ambiguous" if grouped else ","
 
 
 def _stripped(text: _Text) -> _Text:
@@ -363,7 +361,7 @@ def _read(
         return text.column, Style()
     bare = _stripped(text)
     if decimal is not None:
-        bare = bare.changed(_pointed) if decimal == "comma" else bare
+        bare = bare.changed(_pointed) if decimal == "," else bare
         return bare.column.cast(pl.Float64), Style(decimals=_decimals(bare))
     if whole and bare.all_match(_WHOLE):
         for dtype in (pl.Int64, pl.UInt64):

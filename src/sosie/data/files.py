@@ -108,14 +108,20 @@ def read(
         if is_workbook(raw):
             check_room(unpacked(raw) * NARROWEST, "as a table, it")
             return File(read_sheet(raw, sheet, header=header), None, hashed)
-        if path.suffix.lower() in ELSEWHERE:
-            raise InputError(f"this is {ELSEWHERE[path.suffix.lower()]}")
-        if sheet is not None:
-            raise InputError("this is no Excel workbook, so it has no sheets (--sheet)")
+        _check_text(path, sheet)
         frame, dialect, notes = parse(raw, separator, header=header, decimal=decimal, na=na)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return File(frame, dialect, hashed, tuple(notes))
+
+
+def _check_text(path: Path, sheet: str | None) -> None:
+    """Raise InputError where a file is not CSV by its name, or was said to have sheets."""
+    other = ELSEWHERE.get(path.suffix.lower())
+    if other is not None:
+        raise InputError(f"this is {other}")
+    if sheet is not None:
+        raise InputError("this is no Excel workbook, so it has no sheets (--sheet)")
 
 
 def _bytes(path: Path) -> bytes:

@@ -104,7 +104,8 @@ def tags(values: NDArray[np.float64]) -> NDArray[np.uint8]:
 
 def tagged(tag: NDArray[Any]) -> NDArray[np.float64]:
     """NaN of each tag, ``(n,) float64``."""
-    return _NAN[tag]
+    nan: NDArray[np.float64] = _NAN[tag]
+    return nan
 
 
 def states_among(
