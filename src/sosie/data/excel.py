@@ -1,10 +1,11 @@
-"""Excel workbooks (.xlsx), through Polars: one sheet in, one sheet out."""
+"""Excel workbooks (.xlsx): one sheet in, one sheet out."""
 
 from __future__ import annotations
 
 import datetime as dt
 import io
 import zipfile
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
 from sosie.data.layout import check_header, check_last_row
@@ -57,20 +58,15 @@ def read_sheet(raw: bytes, sheet: str | None = None, *, header: bool | None = No
     import fastexcel
     import polars as pl
 
-    faults = (
-        *(pl.exceptions.PolarsError, pl.exceptions.PanicException),
-        *(fastexcel.FastExcelError, ValueError),
-    )
+    faults = (pl.exceptions.PolarsError, fastexcel.FastExcelError, ValueError)
     try:
-        names = fastexcel.read_excel(raw).sheet_names
+        workbook = fastexcel.read_excel(raw)
+        names = workbook.sheet_names
         name = _chosen(names, sheet)
-        frame: pl.DataFrame = pl.read_excel(
-            io.BytesIO(raw),
-            sheet_name=name,
-            has_header=header is not False,
-            infer_schema_length=None,
-            raise_if_empty=False,
+        cells = workbook.load_sheet(
+            name, header_row=None if header is False else 0, schema_sample_rows=None
         )
+        frame = _typed(cells.to_polars())
     except faults as error:
         first = str(error).strip().split("\n")[0]
         raise InputError(f"not a readable Excel workbook ({first})") from error
@@ -83,6 +79,24 @@ def read_sheet(raw: bytes, sheet: str | None = None, *, header: bool | None = No
         frame.columns = [f"column_{place}" for place in range(1, frame.width + 1)]
         return frame
     return _checked(frame, header)
+
+
+def _typed(cells: pl.DataFrame) -> pl.DataFrame:
+    """Whole numbers and days where all are; rows and unnamed columns of nothing are left out."""
+    import polars as pl
+
+    columns = []
+    for column in cells:
+        if column.dtype == pl.Float64 and (column.drop_nulls() % 1 == 0).all():
+            with suppress(pl.exceptions.PolarsError):  # beyond 64 bits
+                column = column.cast(pl.Int64)  # noqa: PLW2901
+        elif column.dtype == pl.Datetime:
+            whole = column.drop_nulls().dt.time() == dt.time()
+            column = column.cast(pl.Date) if whole.all() else column.cast(pl.Datetime("us"))  # noqa: PLW2901
+        if column.null_count() < len(column) or not column.name.startswith(UNNAMED):
+            columns.append(column)
+    frame = pl.DataFrame(columns)
+    return frame.filter(~pl.all_horizontal(pl.all().is_null())) if frame.width else frame
 
 
 def _chosen(names: list[str], sheet: str | None) -> str:
@@ -130,7 +144,6 @@ def write_sheet(frame: pl.DataFrame, file: IO[bytes]) -> None:
         There are more rows or columns than a sheet has.
     """
     import polars as pl
-    import polars.selectors as cs
     import xlsxwriter
 
     if len(frame) >= MOST_ROWS or frame.width > MOST_COLUMNS:
@@ -143,7 +156,8 @@ def write_sheet(frame: pl.DataFrame, file: IO[bytes]) -> None:
         for name, dtype in frame.schema.items()
         if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
     ]
-    frame = frame.with_columns(*texts, cs.enum().cast(pl.String), cs.categorical().cast(pl.String))
+    words = pl.col(pl.Categorical, pl.Enum)
+    frame = frame.with_columns(*texts).with_columns(words.cast(pl.String))
     options = {f"strings_to_{kind}": False for kind in ("formulas", "urls", "numbers")}
     with xlsxwriter.Workbook(file, {**options, "in_memory": True}) as workbook:
         workbook.set_properties(
