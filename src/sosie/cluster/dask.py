@@ -7,6 +7,7 @@ levels and walls, never rows.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import tempfile
@@ -856,7 +857,7 @@ def avatarize_folder(
             for folder, stage in staged.items():
                 release = avatarizer.release(shuffle=folder is out)
                 with _losses_told():
-                    dtypes = scan.pandas_dtypes(list(release.columns))
+                    dtypes = _pandas_dtypes(scan, list(release.columns))
                     compute(
                         *(
                             delayed(_written)(part, stage / _file_name(number), dtypes)
@@ -881,6 +882,21 @@ def connected(scheduler: str) -> Any:
         return Client(**options, timeout="10s")  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise InputError(f"{scheduler}: no Dask scheduler answers there ({error})") from error
+
+
+def _pandas_dtypes(scan: Scan, names: Sequence[str]) -> bytes | None:
+    """What the first file says to pandas of some columns, in JSON; None where it says nothing.
+
+    An index is left out: it is a column like any other.
+    """
+    from pyarrow import parquet
+
+    known = (parquet.read_schema(scan.files[0]).metadata or {}).get(b"pandas")
+    if known is None:
+        return None
+    said = json.loads(known)
+    kept = [column for column in said.get("columns", []) if column.get("name") in names]
+    return json.dumps({**said, "columns": kept, "index_columns": []}).encode()
 
 
 def _written(part: Any, path: Path, dtypes: bytes | None) -> None:

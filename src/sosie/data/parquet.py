@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -121,20 +120,6 @@ class Scan(Columns):
             part = pl.DataFrame({"": pl.repeat(None, self.counts[number], eager=True)})
         part = part.with_columns(pl.lit(own[name]).alias(name) for name in names if name in own)
         return part.select(pl.col(name).cast(self.schema[name]) for name in names)
-
-    def pandas_dtypes(self, names: Sequence[str]) -> bytes | None:
-        """What the first file says to pandas of some columns, in JSON; None where it says nothing.
-
-        An index is left out: it is a column like any other.
-        """
-        import polars as pl
-
-        known = pl.read_parquet_metadata(self.files[0]).get("pandas")
-        if known is None:
-            return None
-        said = json.loads(known)
-        kept = [column for column in said.get("columns", []) if column.get("name") in names]
-        return json.dumps({**said, "columns": kept, "index_columns": []}).encode()
 
     @cached_property
     def sha256(self) -> str:
