@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sosie.data.missing import states_among
 from sosie.data.moments import Clock, clock_of
-from sosie.data.notation import LIMIT, Ambiguous, Decimal, Notation, notation_of
+from sosie.data.notation import Ambiguous, Decimal, Notation, is_number_like, notation_of
 from sosie.errors import InputError
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class _Marked:
         if not any(re.search("[0-9]", cell) for cell in text.trial) or text.any_match("0[0-9].*"):
             return None
         bare = [cell.strip() for cell in text.trial]
-        if not all(re.fullmatch(f"{_NUMBER_LIKE}|[^0-9]*|{LIMIT}", c) or c in na for c in bare):
+        if not all(is_number_like(c) or re.fullmatch("[^0-9]*", c) or c in na for c in bare):
             return None
         counts = dict(text.column.drop_nulls().value_counts(sort=False).iter_rows())
         parted = states_among(counts, na)

@@ -535,7 +535,7 @@ def take(series: Series, rows: Ints) -> object:
     if taken.dtype != "category":
         return taken
     gone = np.setdiff1d(native.cat.codes, taken.cat.codes)
-    return taken.cat.remove_categories(native.cat.categories[gone[gone >= 0]])
+    return taken.cat.set_categories(np.delete(native.cat.categories, gone[gone >= 0]))
 
 
 def _take_arrow(array: Any, rows: Ints) -> Any:
