@@ -223,7 +223,9 @@ def test_case_34_a_verbatim_copy_scores_as_a_copy() -> None:
         table.like(frame).number("crp").values.view(np.uint64),
         table.number("crp").values.view(np.uint64),
     )
-    assert audit(frame, frame, aligned=True).privacy["hidden_rate"].value < 1  # ties
+    hidden = audit(frame, frame, aligned=True).privacy["hidden_rate"].value
+    assert hidden is not None
+    assert hidden < 1  # ties
 
 
 def test_case_34_codes_said_outright_need_not_recur() -> None:
@@ -407,11 +409,11 @@ def test_case_38_a_birth_in_two_digits_is_not_in_the_future() -> None:
 # ---------------------------------------------------------------- 39
 
 
-@pytest.mark.parametrize("name", [None, float("nan"), ("a", "b"), 1.5, True, pd.Timestamp("2020")])
+@pytest.mark.parametrize("name", [None, float("nan"), ("a", "b"), pd.NaT])
 def test_case_39_names_that_are_no_names(name: object) -> None:
     frame = pd.DataFrame({"x": range(30), "y": range(30)})
     frame.columns = pd.Index(["x", name], dtype=object, tupleize_cols=False)
-    with pytest.raises(InputError, match=r"column 2 is named .* must be text or a whole number"):
+    with pytest.raises(InputError, match=r"column 2 is named .* must be text or a number"):
         Table.of(frame)
 
 

@@ -86,7 +86,8 @@ def wrap(frame: object) -> Frame:
     Raises
     ------
     InputError
-        For anything else, for a lazy frame, and for repeated column names.
+        For anything else, for a lazy frame, and for column names that repeat, are missing or
+        are tuples of one level.
     """
     if isinstance(frame, Columns):
         return cast(Frame, frame)
@@ -100,10 +101,11 @@ def wrap(frame: object) -> Frame:
     for name in () if callable(names) else names:
         seen[name] = seen.get(name, 0) + 1
     for place, name in enumerate(seen, 1):
-        if not isinstance(name, str | int | np.integer) or isinstance(name, bool):
+        lone = isinstance(name, tuple) and getattr(names, "nlevels", 1) == 1
+        if name is None or lone or name != name:  # the last one is NaN
             raise InputError(
-                f"column {place} is named {name!r} ({type(name).__name__}); the name of a column"
-                " must be text or a whole number: rename it"
+                f"column {place} is named {name!r}; the name of a column must be text or a number:"
+                " rename it"
             )
     repeated = [name for name, times in seen.items() if times > 1]
     if repeated:
