@@ -409,7 +409,7 @@ def test_case_38_a_birth_in_two_digits_is_not_in_the_future() -> None:
 # ---------------------------------------------------------------- 39
 
 
-@pytest.mark.parametrize("name", [None, float("nan"), ("a", "b"), pd.NaT])
+@pytest.mark.parametrize("name", [None, float("nan"), ("a", "b"), pd.NaT, pd.NA])
 def test_case_39_names_that_are_no_names(name: object) -> None:
     frame = pd.DataFrame({"x": range(30), "y": range(30)})
     frame.columns = pd.Index(["x", name], dtype=object, tupleize_cols=False)

@@ -57,6 +57,9 @@ FEW_ROWS, UNSEEN = 2**12, -2
 SHORT_RANGE = 2**16
 """Whole numbers within such a range are counted instead of hashed."""
 
+NO_NAMES = ("None", "nan", "NaT", "<NA>")
+"""How a missing name is shown."""
+
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _DAY = dt.timedelta(days=1)
 _MICROSECOND = dt.timedelta(microseconds=1)
@@ -102,7 +105,7 @@ def wrap(frame: object) -> Frame:
         seen[name] = seen.get(name, 0) + 1
     for place, name in enumerate(seen, 1):
         lone = isinstance(name, tuple) and getattr(names, "nlevels", 1) == 1
-        if name is None or lone or name != name:  # the last one is NaN
+        if lone or (not isinstance(name, str) and str(name) in NO_NAMES):
             raise InputError(
                 f"column {place} is named {name!r}; the name of a column must be text or a number:"
                 " rename it"
