@@ -373,7 +373,7 @@ def test_outputs_that_can_not_be(people: Path, made: Path, tmp_path: Path, calle
         (["avatarize", people, "-o", people], "this would overwrite a file that is read"),
         (["avatarize", people, "-o", people.parent / "." / "people.csv"], "would overwrite"),
         (["avatarize", people, "-o", tmp_path / "a.csv", "--aligned", tmp_path / "a.csv"], "would"),
-        (["avatarize", people, "-o", tmp_path / "a.xlsx"], "the name must end in"),
+        (["avatarize", people, "-o", tmp_path / "a.xls"], "the name must end in"),
         (["avatarize", people, "-o", tmp_path / "no" / "a.csv"], "can't be written"),
         (["run", people, "-o", people], "can't be written"),
         (["run", people, "-o", tmp_path / "file" / "out"], "can't be written"),

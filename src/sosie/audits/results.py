@@ -187,6 +187,10 @@ class Metrics(Mapping[str, Metric]):
     def __init__(self, metrics: Iterable[Metric]) -> None:
         self._metrics = MappingProxyType({metric.key: metric for metric in metrics})
 
+    def __reduce__(self) -> tuple[type[Metrics], tuple[tuple[Metric, ...]]]:
+        # A view of a dictionary can't be pickled or copied.
+        return type(self), (tuple(self._metrics.values()),)
+
     def __getitem__(self, key: str) -> Metric:
         return self._metrics[key]
 

@@ -35,6 +35,9 @@ def written(column: Column, series: Series) -> object:
     values, grid, missing = column.values, column.grid, column.missing
     if grid.text is not None:
         return frames.build_text(series, column.texts(values))
+    if column.states is not None:  # 999 where it stood for a missing value
+        values = column.states.numbers(values)
+        missing = np.isnan(values)
     if not grid.step or series.dtype.is_float() or series.dtype.is_decimal():
         return frames.build(series, values, missing)
     steps = np.where(missing, 0, values).astype(np.int64)
