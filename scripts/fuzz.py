@@ -349,7 +349,7 @@ def toml_check(raw: bytes, folder: Path) -> None:
     import polars as pl
 
     from sosie.audits.context import Context
-    from sosie.audits.registry import audit
+    from sosie.audits.audit import audit
 
     (folder / "x.toml").write_bytes(raw)
     context = Context.of(file=folder / "x.toml")

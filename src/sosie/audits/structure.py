@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from sosie.audits.associations import MEASURES, associations, measures_of
 from sosie.audits.comparison import Comparison
 from sosie.audits.results import json_name
-from sosie.audits.utility.associations import MEASURES, associations, measures_of
 from sosie.compute.arrays import Floats
 
 __all__ = ["contributions", "links", "space"]

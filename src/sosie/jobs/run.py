@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sosie._version import __version__
+from sosie.audits.audit import AuditOptions, measured
 from sosie.audits.comparison import Comparison
-from sosie.audits.privacy.singling_out import column_direct_match_protection
-from sosie.audits.registry import measured
+from sosie.audits.privacy.column_direct_match_protection import column_direct_match_protection
 from sosie.audits.results import Audit, Metric, json_name
 from sosie.audits.structure import contributions, links, space
 from sosie.audits.summaries import distributions, projection
@@ -181,7 +181,9 @@ def run(
             threads=avatarizer.threads,
             space=source.space,
         )
-        found = measured(compared, k=avatarizer.settings.k, context=context)
+        found = measured(
+            compared, context=context, options=AuditOptions(k=avatarizer.settings.k)
+        )
         write_json(stage / "audit.json", found.to_dict())
         attacks: dict[str, Any] | None = None
         attack_notes: tuple[str, ...] = ()
@@ -366,7 +368,7 @@ def audit_files(
         space=people.space,
     )
     progress("audit")
-    found = measured(compared, k=FEWEST_SHOWN, context=context)
+    found = measured(compared, context=context, options=AuditOptions(k=FEWEST_SHOWN))
     if guide:
         kept = what_if_kept(compared if aligned else compared.originals)
         found = replace(found, what_if_kept=kept)
@@ -414,7 +416,7 @@ def audit_spread(
             people, made, aligned=aligned, roles=roles, components=components, k=FEWEST_SHOWN
         )
         progress("audit")
-        found = measured(compared, k=FEWEST_SHOWN, context=context)
+        found = measured(compared, context=context, options=AuditOptions(k=FEWEST_SHOWN))
     if metrics is not None:
         write_json(metrics, found.to_dict())
     return found
