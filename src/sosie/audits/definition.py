@@ -26,6 +26,7 @@ class Swept:
     best : the value where nothing is lost.
     allowed : the distance from `best` that counts as one unit of loss; None for a metric of
         protection.
+    shown : whether the report's table and figures of a sweep have it.
 
     Examples
     --------
@@ -36,6 +37,7 @@ class Swept:
     releases: int = 1
     best: float = 0.0
     allowed: float | None = None
+    shown: bool = True
 
     def loss(self, value: float) -> float:
         """What was lost, in units of `allowed`; beyond `best` nothing is won."""

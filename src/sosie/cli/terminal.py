@@ -142,7 +142,9 @@ def audit_table(audit: Audit, language: str = "en") -> None:
     reasons: dict[str, list[str]] = {}
     for metric in every:
         if metric.value is None:
-            reasons.setdefault(reason(words, metric.to_dict()), []).append(_name(words, metric))
+            reasons.setdefault(reason(words, metric.to_dict()["reason"]), []).append(
+                _name(words, metric)
+            )
     for why, names in reasons.items():
         console.print(f"[dim]{escape(', '.join(names))}: {escape(why)}[/]")
 

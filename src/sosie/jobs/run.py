@@ -181,9 +181,7 @@ def run(
             threads=avatarizer.threads,
             space=source.space,
         )
-        found = measured(
-            compared, context=context, options=AuditOptions(k=avatarizer.settings.k)
-        )
+        found = measured(compared, context=context, options=AuditOptions(k=avatarizer.settings.k))
         write_json(stage / "audit.json", found.to_dict())
         attacks: dict[str, Any] | None = None
         attack_notes: tuple[str, ...] = ()

@@ -35,7 +35,7 @@ DEFINITION = Definition(
     advice=("drop_identifier", "unkeep", "coarsen"),
     gathered="counts",
     count=column_matches,
-    swept=Swept(),
+    swept=Swept(shown=False),
 )
 
 
