@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from test_cases_core import LABELS, METHODS, tables
 
-from sosie.audits.registry import audit
+from sosie.audits.audit import audit
 from sosie.audits.results import Audit, Metric
 from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer

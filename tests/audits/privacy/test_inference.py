@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sosie.audits.comparison import Comparison
 from sosie.audits.privacy import inference as module
 from sosie.audits.privacy.inference import MOST_GUESSED, _sampled, inference
-from sosie.audits.results import NO_HOLDOUT, TOO_FEW_COLUMNS, TOO_FEW_PEOPLE
+from sosie.audits.reasons import NO_HOLDOUT, TOO_FEW_COLUMNS, TOO_FEW_PEOPLE
 from sosie.data.table import Numbers, Table
 from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer
