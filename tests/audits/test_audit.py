@@ -87,7 +87,7 @@ def test_case_24_what_can_not_be_computed_says_why() -> None:
     assert {key for key, reason in reasons.items() if reason == NO_HOLDOUT} == {
         definition.key for definition in DEFINITIONS if "holdout" in definition.needs
     }
-    assert set(reasons.values()) == {NOT_ALIGNED, NO_HOLDOUT}
+    assert all(reason in (NOT_ALIGNED, NO_HOLDOUT) for reason in reasons.values())
 
 
 def test_every_metric_stands_alone(found: Audit) -> None:

@@ -105,9 +105,8 @@ def test_the_audit_says_what_judged_it(file: Path) -> None:
         frame,
         frame,
         aligned=True,
-        context=Context.of(file=file),
+        context=Context.of(file=file, targets={"local_cloaking": 7}),
         metrics=["hidden_rate"],
-        targets={"local_cloaking": 7},
     )
     assert found.privacy.hidden_rate.target == 95
     assert found.to_dict()["context"] == {

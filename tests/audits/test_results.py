@@ -6,8 +6,6 @@ import json
 import numpy as np
 import pytest
 
-from sosie import words
-from sosie.audits import results
 from sosie.audits.definition import Definition
 from sosie.audits.results import Audit, Metric, Metrics
 from sosie.errors import Reason
@@ -89,18 +87,3 @@ def test_records_become_a_dataframe() -> None:
     ).to_frame()
     assert frame.columns == ["column", "n"]
     assert frame.rows() == [("a", 1), ("2", 3)]
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("not_aligned", results.NOT_ALIGNED),
-        ("no_holdout", results.NO_HOLDOUT),
-        ("no_categories", results.NO_CATEGORIES),
-        ("too_few_columns", results.TOO_FEW_COLUMNS),
-        ("too_few_people", results.TOO_FEW_PEOPLE),
-        ("not_on_cluster", results.NOT_ON_CLUSTER),
-    ],
-)
-def test_reasons_are_those_that_the_catalogue_translates(name: str, reason: str) -> None:
-    assert words.load("en")(f"reasons.{name}") == reason

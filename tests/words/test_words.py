@@ -270,7 +270,7 @@ REASONS = [key.split(".")[1] for key in load("en").texts if key.startswith("reas
 
 @pytest.mark.parametrize("key", REASONS)
 def test_every_reason_reads_after_because(words: Words, key: str) -> None:
-    values = {name: 12 for name in placeholders(words.texts[f"reasons.{key}"])}
+    values = dict.fromkeys(placeholders(words.texts[f"reasons.{key}"]), 12)
     text = reason(words, {"key": key, "values": values})
     assert "{" not in text
     assert text == "12" or text.endswith(".")

@@ -198,7 +198,7 @@ def area_interval(area: float, positives: int, negatives: int) -> tuple[float, f
     --------
     >>> low, high = area_interval(0.8, 50, 50)
     >>> round(low, 3), round(high, 3)
-    (0.712, 0.888)
+    (0.713, 0.887)
 
     Notes
     -----

@@ -17,6 +17,7 @@ from sosie.audits.utility.association_difference import association_difference
 from sosie.audits.utility.hellinger_mean import hellinger_mean
 from sosie.audits.utility.hellinger_projection import hellinger_projection
 from sosie.audits.utility.predictive_ratio import predictive_ratio
+from sosie.audits.utility.propensity import propensity
 
 __all__ = [
     "association_difference",
@@ -34,6 +35,7 @@ __all__ = [
     "local_cloaking",
     "membership",
     "predictive_ratio",
+    "propensity",
     "rare_values",
     "row_direct_match_protection",
 ]

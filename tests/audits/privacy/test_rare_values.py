@@ -5,7 +5,7 @@ import pytest
 from comparison_cases import people
 
 from sosie.audits.privacy.rare_values import rare_values
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 
 
@@ -28,7 +28,7 @@ def test_rare_values_by_hand() -> None:
     assert metric.detail == {"k": 5, "avatars": 20}
     assert rare_values(originals, avatars, k=2).value == 1
     none = rare_values(originals.head(7), avatars, k=5)
-    assert (none.value, none.reason) == (None, "no level is carried by fewer than 5 people.")
+    assert (none.value, none.reason) == (None, Reason("no_rare_level", {"k": 5}))
     with pytest.raises(InputError, match="at least 2"):
         rare_values(originals, avatars, k=1)
 

@@ -63,5 +63,5 @@ def row_direct_match_protection(
         target=target,
         ci=hidden_interval(float(repeated.sum()), len(repeated)),
         control=control,
-        by_person={"repeated": repeated},
+        by_person={"found": repeated},
     )
