@@ -290,9 +290,10 @@ def test_case_25_a_rate_at_chance_stands_beside_its_chance() -> None:
 PROGRAM = """
 import json, sys
 import polars as pl
-from sosie.audits.audit import audit
+from sosie.audits.audit import AuditOptions, audit
 one, other, held = (pl.read_parquet(path) for path in sys.argv[1:4])
-print(json.dumps(audit(one, other, aligned=True, holdout=held, threads=1).to_dict()))
+options = AuditOptions(threads=1)
+print(json.dumps(audit(one, other, aligned=True, holdout=held, options=options).to_dict()))
 """
 
 

@@ -210,9 +210,9 @@ def _of_file(name: str) -> list[Block]:
 def test_the_worked_metric_works(monkeypatch: pytest.MonkeyPatch) -> None:
     (code,), (test,) = (
         _of_file("src/sosie/audits/utility"),
-        _of_file("tests/audits/utility/test_missingness"),
+        _of_file("tests/audits/utility/test_missing_difference"),
     )
-    module = ModuleType("sosie.audits.utility.missingness")
+    module = ModuleType("sosie.audits.utility.missing_difference")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(code.text, code.place, "exec"), vars(module))  # noqa: S102 (the pages' own)
     assert doctest.testmod(module).failed == 0

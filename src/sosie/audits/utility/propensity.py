@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -160,6 +161,6 @@ def _fitted(features: Floats, is_avatar: Floats) -> Floats:
         return np.asarray(design.T @ weighted / rows + np.diag(penalty))
 
     start = np.zeros(design.shape[1])
-    options = {"gtol": 1e-10, "maxiter": 200}
+    options: Any = {"gtol": 1e-10, "maxiter": 200}  # five figures need a dozen steps
     best = minimize(loss, start, method="trust-exact", jac=slope, hess=curvature, options=options)
     return np.asarray(expit(design @ best.x))
