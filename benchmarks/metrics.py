@@ -99,7 +99,7 @@ def fifteen(rows: int, seed: int = 0) -> pl.DataFrame:
 
 
 def everything() -> Figures:
-    from sosie.audits.audit import audit
+    from sosie.audits.audit import AuditOptions, audit
 
     frame, held = fifteen(30_000), fifteen(10_000, 7)
     avatars = aligned(frame)
@@ -110,7 +110,7 @@ def everything() -> Figures:
         avatars,
         aligned=True,
         holdout=held,
-        progress=lambda key: marks.append((key, time.perf_counter())),
+        options=AuditOptions(progress=lambda key: marks.append((key, time.perf_counter()))),
     )
     marks.append(("", time.perf_counter()))
     parts = {marks[i][0]: marks[i + 1][1] - marks[i][1] for i in range(len(marks) - 1)}

@@ -22,6 +22,7 @@ from sosie.audits.reasons import NOT_ALIGNED, NOT_ON_CLUSTER
 from sosie.audits.registry import DEFINITIONS
 from sosie.audits.results import Audit
 from sosie.cli import status_of
+from sosie.data.table import Roles
 from sosie.errors import InputError, Reason
 
 dd = pytest.importorskip("dask.dataframe")
@@ -164,10 +165,12 @@ def test_the_same_figures_for_any_partition() -> None:
 
 def test_tables_that_are_not_aligned() -> None:
     originals, avatars = people(), odd(people()).iloc[:333]
-    here = measured_here(originals, avatars, drop=["visits"], categorical=["age"], components=2)
-    there = audit(
-        cut(originals, 3), cut(avatars, 2), drop=["visits"], categorical=["age"], components=2
-    )
+    options: dict[str, Any] = {
+        "roles": Roles(drop=("visits",), categorical=("age",)),
+        "options": AuditOptions(components=2),
+    }
+    here = measured_here(originals, avatars, **options)
+    there = audit(cut(originals, 3), cut(avatars, 2), **options)
     check_the_same(there, here)
     for key in ("column_direct_match_protection", "hidden_rate", "local_cloaking"):
         assert there.privacy[key].reason == NOT_ALIGNED
