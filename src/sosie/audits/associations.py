@@ -100,25 +100,25 @@ def _pearson(table: Table) -> Floats:
         sums += scores.T @ present  # of each number where another is present
         squares += np.square(scores).T @ present
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = squares - np.square(sums) / count
-        spread[spread <= SMALLEST * count] = np.nan
-        found = (cross - sums * sums.T / count) / np.sqrt(spread * spread.T)
-    return np.clip(found, -1, 1)
+        variation = squares - np.square(sums) / count
+        variation[variation <= SMALLEST * count] = np.nan
+        values = (cross - sums * sums.T / count) / np.sqrt(variation * variation.T)
+    return np.clip(values, -1, 1)
 
 
 def _correlation_ratio(total: Any, levels: slice, number: int, presence: slice | None) -> float:
     """Square root of the share of a number's variance that lies between levels."""
     counts = _column(total, levels, 0 if presence is None else presence.start)
     sums = _column(total, levels, number)
-    held = counts > 0
-    if held.sum() < 2 and (_column(total, levels, 0) > 0).sum() < 2:
+    present = counts > 0
+    if present.sum() < 2 and (_column(total, levels, 0) > 0).sum() < 2:
         return np.nan
-    grand = sums.sum() ** 2 / counts.sum() if held.any() else 0.0
-    spread = float(total[number, number]) - grand
-    if spread <= SMALLEST * max(counts.sum(), 1):
+    grand = sums.sum() ** 2 / counts.sum() if present.any() else 0.0
+    variation = float(total[number, number]) - grand
+    if variation <= SMALLEST * max(counts.sum(), 1):
         return np.nan
-    between = float((np.square(sums[held]) / counts[held]).sum()) - grand
-    return float(np.sqrt(np.clip(between / spread, 0, 1)))
+    between = float((np.square(sums[present]) / counts[present]).sum()) - grand
+    return float(np.sqrt(np.clip(between / variation, 0, 1)))
 
 
 def _cramer(table: Any) -> float:
@@ -138,5 +138,5 @@ def _cramer(table: Any) -> float:
 
 
 def _column(total: Any, rows: slice, column: int) -> Floats:
-    found = total[rows, [column]]
-    return np.asarray(found if isinstance(found, np.ndarray) else found.toarray()).ravel()
+    values = total[rows, [column]]
+    return np.asarray(values if isinstance(values, np.ndarray) else values.toarray()).ravel()

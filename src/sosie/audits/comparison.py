@@ -330,8 +330,8 @@ def _part(product: CrossProduct, names: Sequence[Hashable]) -> CrossProduct:
     total = product.total
     if product.dense:
         return part.restore(total[np.ix_(places, places)])
-    some = total[places][:, places]
-    return part.restore(some.toarray() if part.dense else some)
+    rows_and_columns = total[places][:, places]
+    return part.restore(rows_and_columns.toarray() if part.dense else rows_and_columns)
 
 
 def encoded(originals: object, roles: Roles | None = None, space: Space = MEMORY) -> Table:
