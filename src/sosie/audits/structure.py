@@ -17,6 +17,7 @@ MOST_COLUMNS = 100
 """Columns of the pictures; where there are more, those whose links changed most."""
 
 MOST_POINTS = 1_500
+"""Avatars in a picture that turns: more slow a browser down."""
 
 Json = dict[str, Any]
 

@@ -22,9 +22,16 @@ from sosie.data.table import Levels, Numbers
 __all__ = ["distribution", "distributions", "projection"]
 
 BINS = 20
+"""Of a histogram: the shape shows, and most hold enough people."""
+
 CELLS = 36
+"""Of the density of originals, on each side: finer ones would mostly be left blank."""
+
 MOST_POINTS = 3_000
+"""Avatars in a picture: more hide one another, and the page grows."""
+
 MOST_LEVELS = 200
+"""Levels named; a page shows fewer, and the file stays small."""
 
 Json = dict[str, Any]
 

@@ -63,7 +63,7 @@ def propensity(
     does. ``standardised`` is ``(pMSE - E) / S``; ``another_sample``, ``1 / (1 - c)``, what
     another sample of the population, as large as the avatars, scores on average: the law of
     avatars knows the originals and comes closer. Above 20,000 rows of a table as many are
-    drawn, stated as ``sample``.
+    drawn; ``sample`` then says how many of both were looked at.
 
     Parameters
     ----------
