@@ -235,7 +235,7 @@ def test_audit_as_table_files_and_standard_output(
     told = json.loads(said)
     assert told["schema"] == "sosie/audit/1"
     assert told["privacy"]["hidden_rate"]["value"] is None
-    assert "not declared aligned" in told["privacy"]["hidden_rate"]["reason"]
+    assert told["privacy"]["hidden_rate"]["reason"] == {"key": "not_aligned", "values": {}}
     aligned = ("audit", people, made / "private" / "aligned.parquet", *COMMON, "--aligned")
     told = json.loads(called(*aligned, "--json", "-")[1])
     assert told["privacy"]["hidden_rate"]["value"] is not None

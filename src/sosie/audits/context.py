@@ -100,19 +100,19 @@ class Context:
             The file can't be read, or holds something unknown or out of range.
         """
         source = "the context" if file is None else str(file)
-        found: dict[str, Any] = {} if file is None else _read(Path(file))
+        entries: dict[str, Any] = {} if file is None else _read(Path(file))
         given = {"recipient": recipient, "sensitivity": sensitivity, "releases": releases}
         facts: dict[str, Any] = {"recipient": "public", "sensitivity": "ordinary", "releases": 1}
-        facts |= {key: found[key] for key in facts if key in found}
+        facts |= {key: entries[key] for key in facts if key in entries}
         facts |= {key: value for key, value in given.items() if value is not None}
         _check_facts(facts, source)
         chosen: dict[str, float | None] = {}
-        for group in [*BUILT_IN, *_groups(found, source)]:
+        for group in [*BUILT_IN, *_groups(entries, source)]:
             if _holds(group.get("when", {}), facts, source):
                 chosen |= {key: _target(key, group[key], source) for key in group if key != "when"}
         chosen |= targets or {}
-        name = found.get("name", "default" if file is None else Path(file).stem)
-        account = Account.of(found, source)
+        name = entries.get("name", "default" if file is None else Path(file).stem)
+        account = Account.of(entries, source)
         return cls(name=str(name), targets=MappingProxyType(chosen), account=account, **facts)
 
     def target(self, key: str, default: float | None) -> float | None:
@@ -121,7 +121,7 @@ class Context:
 
     def to_dict(self) -> dict[str, Any]:
         """What ``audit.json`` says of it."""
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "name": self.name,
             "recipient": self.recipient,
             "sensitivity": self.sensitivity,
@@ -129,12 +129,12 @@ class Context:
             "targets": dict(self.targets),
         }
         stated = self.account.to_dict()
-        return told | ({"stated": stated} if stated else {})
+        return fields | ({"stated": stated} if stated else {})
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
+        entries = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{file}: {error.strerror or 'it can not be read'}") from error
     except (ValueError, RecursionError) as error:  # what TOML does not allow, or too deep
@@ -143,10 +143,10 @@ def _read(file: Path) -> dict[str, Any]:
         *("name", "recipient", "sensitivity", "releases", "targets"),
         *(*TEXTS, *LISTS, *TABLES),
     )
-    unknown = [key for key in found if key not in known]
+    unknown = [key for key in entries if key not in known]
     if unknown:
         raise InputError(f"{file}: unknown {quoted(unknown)}; there are {', '.join(known)}")
-    return found
+    return entries
 
 
 def _check_facts(facts: Mapping[str, Any], source: str) -> None:
@@ -158,8 +158,8 @@ def _check_facts(facts: Mapping[str, Any], source: str) -> None:
         raise InputError(f"{source}: releases must be a whole number of at least 1: {releases!r}")
 
 
-def _groups(found: Mapping[str, Any], source: str) -> list[Mapping[str, Any]]:
-    groups = found.get("targets", [])
+def _groups(entries: Mapping[str, Any], source: str) -> list[Mapping[str, Any]]:
+    groups = entries.get("targets", [])
     groups = [groups] if isinstance(groups, dict) else groups
     if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
         raise InputError(f"{source}: write targets as [[targets]] and one metric a line")

@@ -1,8 +1,8 @@
 """What a measurement gives back: frozen results that say what they are and how to read them.
 
-`Definition` says what a metric is, `Metric` what it came to on two tables, `Metrics` and
-`Audit` gather them. ``to_dict()`` gives aggregates only, with ``None`` where there is no
-number: what stands in it can travel, what one person or one rare level is does not.
+`Metric` says what a metric came to on two tables, `Metrics` and `Audit` gather them.
+``to_dict()`` gives aggregates only, with ``None`` where there is no number: what stands in it
+can travel, what one person or one rare level is does not.
 """
 
 from __future__ import annotations
@@ -16,19 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sosie.errors import Reason
+
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
-    "NOT_ALIGNED",
-    "NOT_ON_CLUSTER",
-    "NO_CATEGORIES",
-    "NO_HOLDOUT",
-    "TOO_FEW_COLUMNS",
-    "TOO_FEW_PEOPLE",
     "Audit",
     "Criterion",
-    "Definition",
     "Direction",
     "Metric",
     "Metrics",
@@ -39,20 +34,6 @@ Criterion = Literal["singling_out", "linkability", "inference", "membership", "u
 Interval = tuple[float, float]
 Record = Mapping[str, Any]
 
-# Reasons for which the catalogue of words has a translation: they read after "because".
-NOT_ALIGNED = (
-    "it needs to know which avatar came from which person, and the two tables were not declared"
-    " aligned."
-)
-NO_HOLDOUT = "it needs people who were set aside before the avatars were made, and there are none."
-NO_CATEGORIES = "it needs columns made of categories, and the table has none."
-TOO_FEW_COLUMNS = "it needs at least two columns."
-TOO_FEW_PEOPLE = "there are too few people."
-NOT_ON_CLUSTER = (
-    "it is not computed on a cluster. Measure a sample of the people, and their avatars, on one"
-    " machine."
-)
-
 
 @dataclass(frozen=True)
 class Metric:
@@ -61,7 +42,7 @@ class Metric:
     Attributes
     ----------
     key : its name in ``audit.json``.
-    value : None where it can't be computed; `reason` says why.
+    value : None where it can't be computed; `reason` says why, as a key.
     unit : ``%``, or what is counted or measured.
     direction : whether ``higher`` or ``lower`` is better.
     criterion : what it protects from, or ``utility``.
@@ -86,7 +67,7 @@ class Metric:
     direction: Direction
     criterion: Criterion
     target: float | None = None
-    reason: str | None = None
+    reason: Reason | None = None
     ci: Interval | None = None
     control: float | None = None
     detail: Record = field(default_factory=dict)
@@ -105,22 +86,22 @@ class Metric:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: no NaN, no infinity, nothing about one person."""
-        found: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "value": self.value,
             "unit": self.unit,
             "direction": self.direction,
             "target": self.target,
             "met": self.met,
-            "reason": self.reason,
+            "reason": None if self.reason is None else self.reason.to_dict(),
             "criterion": self.criterion,
             "ci": self.ci,
         }
         if self.control is not None:
-            found["control"] = self.control
-        found |= self.detail
+            fields["control"] = self.control
+        fields |= self.detail
         if self.columns:
-            found["columns"] = self.columns
-        plain: dict[str, Any] = _plain(found)
+            fields["columns"] = self.columns
+        plain: dict[str, Any] = _plain(fields)
         return plain
 
     def to_frame(self) -> pl.DataFrame:
@@ -135,43 +116,6 @@ class Metric:
         import polars as pl
 
         return pl.DataFrame(dict(self.by_person))
-
-
-@dataclass(frozen=True)
-class Definition:
-    """What a metric is, before it is measured.
-
-    Examples
-    --------
-    >>> rate = Definition("hidden_rate", "%", "higher", "singling_out", 90.0)
-    >>> rate.found(95.0, target=rate.target).met, rate.unavailable("nothing to check.").value
-    (True, None)
-    """
-
-    key: str
-    unit: str
-    direction: Direction
-    criterion: Criterion
-    target: float | None = None
-
-    def found(self, value: float, *, target: float | None = None, **more: Any) -> Metric:
-        """The metric with its value; `more` are the fields of `Metric`."""
-        return Metric(
-            self.key, float(value), self.unit, self.direction, self.criterion, target, **more
-        )
-
-    def unavailable(self, reason: str, *, target: float | None = None, **more: Any) -> Metric:
-        """The metric without a value, and why."""
-        return Metric(
-            self.key,
-            None,
-            self.unit,
-            self.direction,
-            self.criterion,
-            target,
-            reason=reason,
-            **more,
-        )
 
 
 class Metrics(Mapping[str, Metric]):

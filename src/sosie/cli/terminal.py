@@ -13,8 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from sosie.words import Words, load
-from sosie.words.readings import Standing, reason, standing
-from sosie.words.readings import told as translated
+from sosie.words.readings import Standing, reason, standing, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,7 +159,9 @@ def audit_table(audit: Audit, language: str = "en") -> None:
     reasons: dict[str, list[str]] = {}
     for metric in every:
         if metric.value is None:
-            reasons.setdefault(reason(words, metric.to_dict()), []).append(_name(words, metric))
+            reasons.setdefault(reason(words, metric.to_dict()["reason"]), []).append(
+                _name(words, metric)
+            )
     for why, names in reasons.items():
         line = words("format.colon", label=", ".join(names), value=why)
         console.print(f"[dim]{escape(line)}[/]")

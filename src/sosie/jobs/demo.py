@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sosie.audits.privacy.singling_out import column_direct_match_protection
+from sosie.audits.privacy.column_direct_match_protection import column_direct_match_protection
 from sosie.audits.results import Metric
 from sosie.data.files import read
 from sosie.data.table import Table

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sosie.audits.audit import AuditOptions, measured
 from sosie.audits.comparison import Comparison
 from sosie.audits.context import Context
-from sosie.audits.registry import measured
 from sosie.audits.results import Audit
 from sosie.compute.storage import MEMORY
 from sosie.data.atomic import OWNER_FILE, PRIVATE, SWEEP_KEY, staged
@@ -152,7 +152,8 @@ def run(
             threads=avatarizer.threads,
             space=people.source.space,
         )
-        audit = measured(comparison, k=avatarizer.settings.k, context=options.context)
+        choices = AuditOptions(k=avatarizer.settings.k)
+        audit = measured(comparison, context=options.context, options=choices)
         write_json(stage / "audit.json", audit.to_dict())
         attacks: dict[str, Any] | None = None
         attack_notes: tuple[str, ...] = ()

@@ -28,7 +28,7 @@ from sosie.compute.randomness import BLOCK
 from sosie.compute.sums import WholeSum
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.data.table import Column, Levels, Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 
 __all__ = ["FAMD", "CrossProduct", "Layout", "Outline", "Reconstruction"]
 
@@ -412,7 +412,8 @@ class FAMD:
         varies = factor > 0
         if not varies.any():
             raise InputError(
-                "no column varies, so there is no distance between people and nothing to avatarize"
+                "no column varies, so there is no distance between people and nothing to avatarize",
+                reason=Reason("nothing_varies"),
             )
         if product.dense:
             covariance = (total[1:, 1:] / count - np.outer(mean, mean)) * np.outer(factor, factor)

@@ -13,18 +13,22 @@ from functools import cached_property
 from typing import Any, Self
 
 from sosie._version import __version__
-from sosie.audits.results import Definition, Metric
+from sosie.audits.definition import Definition, Swept
+from sosie.audits.registry import DEFINITIONS
+from sosie.audits.results import Metric
+from sosie.errors import Reason
 from sosie.generate.settings import Decode
 
-__all__ = ["ALLOWED", "STRONGEST", "Setting", "Trial", "Tuning"]
+__all__ = ["ALLOWED", "STRONGEST", "SWEPT", "Setting", "Trial", "Tuning"]
 
 STRONGEST = Definition("strongest_attack", "%", "lower", "linkability")
 """The rate of the strongest attacker; no published target."""
 
-ALLOWED: Mapping[str, float] = {
-    "hellinger_mean": 0.1,
-    "association_difference": 0.1,
-    "predictive_ratio": 10.0,
+SWEPT: tuple[Definition, ...] = tuple(d for d in DEFINITIONS if d.swept is not None)
+"""The metrics measured in each setting, beside the strongest attack."""
+
+ALLOWED: Mapping[str, Swept] = {
+    d.key: d.swept for d in SWEPT if d.swept is not None and d.swept.allowed is not None
 }
 """What counts as one unit of loss: the usual targets, and ten points of predictive ratio."""
 
@@ -87,10 +91,10 @@ class Trial:
         0.5
         """
         lost = []
-        for key, allowed in ALLOWED.items():
+        for key, swept in ALLOWED.items():
             value = self.value(key)
             if value is not None:
-                lost.append(max(100 - value if key == "predictive_ratio" else value, 0) / allowed)
+                lost.append(swept.loss(value))
         return sum(lost) / len(lost) if lost else None
 
     @property
@@ -293,8 +297,15 @@ def _metric(key: str, told: Mapping[str, Any]) -> Metric:
         told.get("direction", "higher"),
         told.get("criterion", "singling_out"),
         told.get("target"),
-        told.get("reason"),
+        _reason(told.get("reason")),
         None if ends is None else (ends[0], ends[1]),
         told.get("control"),
         {name: value for name, value in told.items() if name not in known},
     )
+
+
+def _reason(told: Any) -> Reason | None:
+    """A reason as JSON holds it; of earlier versions, a text."""
+    if isinstance(told, Mapping):
+        return Reason(str(told["key"]), dict(told["values"]))
+    return None if told is None else Reason("as_written", {"text": str(told)})

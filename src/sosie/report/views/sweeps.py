@@ -6,26 +6,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sosie.audits.registry import definition_of
 from sosie.report.figures.drawing import Figure
 from sosie.report.figures.sweeps import Panel, SweepPoint, frontier, panels
 from sosie.report.views.lists import Cell, listed
-from sosie.tuning.results import CHANCE, STRONGEST, Trial, Tuning
+from sosie.tuning.results import ALLOWED, CHANCE, STRONGEST, SWEPT, Trial, Tuning
 from sosie.words import Words
 from sosie.words.readings import advice
 
 __all__ = ["SHOWN", "SweepRow", "SweepView", "sweep"]
 
-SHOWN = (
-    "hidden_rate",
-    "local_cloaking",
-    STRONGEST.key,
-    "hellinger_mean",
-    "association_difference",
-    "predictive_ratio",
+PROTECTION = tuple(
+    d.key for d in SWEPT if d.criterion != "utility" and d.swept is not None and d.swept.shown
 )
+
+SHOWN = (*PROTECTION, STRONGEST.key, *ALLOWED)
 """The metrics of the table, in order."""
 
-PANELS = ("hidden_rate", "local_cloaking", STRONGEST.key, "loss")
+PANELS = (*PROTECTION, STRONGEST.key, "loss")
 _MOST_ADVICE = 3
 
 
@@ -154,7 +152,7 @@ def _readings(words: Words, tuning: Tuning, several: bool) -> Iterable[str]:
 
 
 def _changes(words: Words, before: Trial, after: Trial) -> Iterable[str]:
-    for key in ("hellinger_mean", "association_difference", "predictive_ratio"):
+    for key in ALLOWED:
         values = before.value(key), after.value(key)
         if None not in values:
             unit = before.metrics[key].unit
@@ -172,7 +170,8 @@ def _advice(words: Words, tuning: Tuning) -> tuple[str, ...]:
         "decode": tuning.decode,
         "keep": [],
     }
-    keys = [key for missed in nearest.missed for key in advice(missed, parameters)]
+    missed = [definition_of(key) for key in nearest.missed]
+    keys = [key for d in missed if d is not None for key in advice(d.advice, parameters)]
     return tuple(words(f"advice.{key}") for key in list(dict.fromkeys(keys))[:_MOST_ADVICE])
 
 

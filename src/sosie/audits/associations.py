@@ -1,8 +1,4 @@
-"""Associations: how much the links between columns have changed.
-
-Takes originals and avatars (dataframes of any kind, which need not be aligned), or one
-`Comparison`.
-"""
+"""Strength of the link between any two columns of a table, from one pass over its rows."""
 
 from __future__ import annotations
 
@@ -12,26 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from sosie.audits.comparison import compared
-from sosie.audits.results import TOO_FEW_COLUMNS, Definition, Metric, json_name
 from sosie.compute.arrays import Floats, Ints
 from sosie.compute.randomness import blocks as blocks_of
 from sosie.data.table import Levels, Table
 from sosie.latent.famd import CrossProduct, Layout
 
-__all__ = ["DEFINITIONS", "Associations", "association_difference", "associations"]
+__all__ = ["MEASURES", "Associations", "associations", "measures_of"]
 
-DIFFERENCE = Definition("association_difference", "difference", "lower", "utility", 0.1)
-
-DEFINITIONS = (DIFFERENCE,)
 
 MEASURES = ("pearson", "correlation_ratio", "cramer_v")
 
+
 SMALLEST = 1e-12
 """A variance below this, on the scale of 1, is that of a constant."""
-
-SHOWN = 20
-"""Pairs listed in the result, those that changed most."""
 
 
 @dataclass(frozen=True)
@@ -90,83 +79,6 @@ def associations(table: Table) -> Associations:
     return Associations(table.names, matrix)
 
 
-def association_difference(
-    originals: object, avatars: object | None = None, *, target: float | None = 0.1
-) -> Metric:
-    """Mean absolute difference of association between originals and avatars over all pairs.
-
-    Pearson's correlation for two numbers or dates, the correlation ratio for a number and
-    a category, Cramer's V for two categories; see `associations`. A pair with a column
-    that does not vary in the originals is left out; one that varies no more in the
-    avatars has lost its links, which counts as 0.
-
-    From 0 (every link kept) to 2; lower is better; target at most 0.1. ``pearson``,
-    ``correlation_ratio`` and ``cramer_v`` are the means over the pairs of each kind. With
-    people set aside, `control` is the same for them: what another sample of the same
-    population scores.
-
-    Parameters
-    ----------
-    originals : two columns or more, any dataframe; or a `Comparison`.
-    avatars : the same columns.
-    target : None for no target.
-
-    Returns
-    -------
-    Metric
-        ``columns`` holds the 20 pairs that changed most: ``column``, ``other``,
-        ``measure``, ``originals``, ``avatars`` and ``difference``.
-
-    Examples
-    --------
-    A correlation of 1 becomes -1:
-
-    >>> import polars as pl
-    >>> people = pl.DataFrame({"x": [float(i) for i in range(12)]}).with_columns(y="x")
-    >>> avatars = people.with_columns(y=-pl.col("x"))
-    >>> association_difference(people, avatars).value
-    2.0
-    """
-    comparison = compared(originals, avatars, aligned=False)
-    if len(comparison.originals.columns) < 2:
-        return DIFFERENCE.unavailable(TOO_FEW_COLUMNS, target=target)
-    before, after = associations(comparison.originals), associations(comparison.avatars)
-    one, other = np.triu_indices(len(before.names), 1)
-    measured = ~np.isnan(before.matrix[one, other])
-    if not measured.any():
-        return DIFFERENCE.unavailable("no two columns vary.", target=target)
-    one, other = one[measured], other[measured]
-    changes = _changes(before.matrix, after.matrix)[one, other]
-    control = None
-    if comparison.holdout is not None:
-        held = associations(comparison.holdout)
-        control = float(_changes(before.matrix, held.matrix)[one, other].mean())
-    measures = measures_of(comparison.originals)[one, other]
-    detail = {
-        name: float(changes[measures == code].mean())
-        for code, name in enumerate(MEASURES)
-        if (measures == code).any()
-    }
-    records = tuple(
-        {
-            "column": json_name(before.names[one[pair]]),
-            "other": json_name(before.names[other[pair]]),
-            "measure": MEASURES[measures[pair]],
-            "originals": float(before.matrix[one[pair], other[pair]]),
-            "avatars": float(np.nan_to_num(after.matrix[one[pair], other[pair]])),
-            "difference": float(changes[pair]),
-        }
-        for pair in np.argsort(-changes, kind="stable")[:SHOWN]
-    )
-    return DIFFERENCE.found(
-        float(changes.mean()), target=target, control=control, detail=detail, columns=records
-    )
-
-
-def _changes(before: Floats, after: Floats) -> Floats:
-    return np.abs(np.nan_to_num(after) - before)
-
-
 def measures_of(table: Table) -> Ints:
     """Which of `MEASURES` serves each pair, ``(p, p) int64``."""
     is_level = np.array([isinstance(column, Levels) for column in table.columns], dtype=np.int64)
@@ -188,25 +100,25 @@ def _pearson(table: Table) -> Floats:
         sums += scores.T @ present  # of each number where another is present
         squares += np.square(scores).T @ present
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = squares - np.square(sums) / count
-        spread[spread <= SMALLEST * count] = np.nan
-        found = (cross - sums * sums.T / count) / np.sqrt(spread * spread.T)
-    return np.clip(found, -1, 1)
+        variation = squares - np.square(sums) / count
+        variation[variation <= SMALLEST * count] = np.nan
+        values = (cross - sums * sums.T / count) / np.sqrt(variation * variation.T)
+    return np.clip(values, -1, 1)
 
 
 def _correlation_ratio(total: Any, levels: slice, number: int, presence: slice | None) -> float:
     """Square root of the share of a number's variance that lies between levels."""
     counts = _column(total, levels, 0 if presence is None else presence.start)
     sums = _column(total, levels, number)
-    held = counts > 0
-    if held.sum() < 2 and (_column(total, levels, 0) > 0).sum() < 2:
+    present = counts > 0
+    if present.sum() < 2 and (_column(total, levels, 0) > 0).sum() < 2:
         return np.nan
-    grand = sums.sum() ** 2 / counts.sum() if held.any() else 0.0
-    spread = float(total[number, number]) - grand
-    if spread <= SMALLEST * max(counts.sum(), 1):
+    grand = sums.sum() ** 2 / counts.sum() if present.any() else 0.0
+    variation = float(total[number, number]) - grand
+    if variation <= SMALLEST * max(counts.sum(), 1):
         return np.nan
-    between = float((np.square(sums[held]) / counts[held]).sum()) - grand
-    return float(np.sqrt(np.clip(between / spread, 0, 1)))
+    between = float((np.square(sums[present]) / counts[present]).sum()) - grand
+    return float(np.sqrt(np.clip(between / variation, 0, 1)))
 
 
 def _cramer(table: Any) -> float:
@@ -226,5 +138,5 @@ def _cramer(table: Any) -> float:
 
 
 def _column(total: Any, rows: slice, column: int) -> Floats:
-    found = total[rows, [column]]
-    return np.asarray(found if isinstance(found, np.ndarray) else found.toarray()).ravel()
+    values = total[rows, [column]]
+    return np.asarray(values if isinstance(values, np.ndarray) else values.toarray()).ravel()

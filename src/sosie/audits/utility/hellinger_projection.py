@@ -1,23 +1,25 @@
-"""Projection: how far the cloud of avatars has moved from that of the originals.
-
-Takes originals and avatars (dataframes of any kind, which need not be aligned), or one
-`Comparison`.
-"""
+"""Hellinger distance, first components: how far the cloud of avatars has moved."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from sosie.audits.comparison import compared
-from sosie.audits.results import Definition, Metric
-from sosie.audits.utility.distributions import hellinger_distance, histogram, quantile_edges
+from sosie.audits.definition import Definition
+from sosie.audits.histograms import hellinger_distance, histogram, quantile_edges
+from sosie.audits.results import Metric
 from sosie.compute.arrays import Floats
 
-__all__ = ["DEFINITIONS", "hellinger_projection"]
+__all__ = ["DEFINITION", "hellinger_projection"]
 
-PROJECTION = Definition("hellinger_projection", "distance", "lower", "utility")
-
-DEFINITIONS = (PROJECTION,)
+DEFINITION = Definition(
+    "hellinger_projection",
+    "distance",
+    "lower",
+    "utility",
+    place=30,
+    advice=("smoothed_utility", "lower_k", "more_components"),
+)
 
 
 def hellinger_projection(
@@ -25,13 +27,13 @@ def hellinger_projection(
     avatars: object | None = None,
     *,
     components: int = 5,
-    target: float | None = None,
+    target: float | None = DEFINITION.target,
 ) -> Metric:
     """Hellinger distance between originals and avatars on the first components, averaged.
 
     Coordinates come from the FAMD fitted on the originals, each put into twenty bins
-    between the originals' quantiles; see `hellinger_mean`. The first components sum up many columns
-    together, which one column after the other would not show.
+    between the originals' quantiles; see `hellinger_mean`. The first components sum up many
+    columns together, which one column after the other would not show.
 
     From 0 (the same) to 1 (nothing in common); lower is better; no published target. With
     people set aside, `control` is their distance from the originals.
@@ -57,20 +59,20 @@ def hellinger_projection(
     0.0
     """
     comparison = compared(originals, avatars, aligned=False, components=components)
-    before, held = comparison.original_points, comparison.holdout_points
+    before, aside = comparison.original_points, comparison.holdout_points
     records = []
     for i in range(before.shape[1]):
         record = {
             "column": i + 1,
             "distance": _distance(before[:, i], comparison.avatar_points[:, i]),
         }
-        if len(held):
-            record["control"] = _distance(before[:, i], held[:, i])
+        if len(aside):
+            record["control"] = _distance(before[:, i], aside[:, i])
         records.append(record)
-    return PROJECTION.found(
+    return DEFINITION.result(
         float(np.mean([record["distance"] for record in records])),
         target=target,
-        control=float(np.mean([record["control"] for record in records])) if len(held) else None,
+        control=float(np.mean([record["control"] for record in records])) if len(aside) else None,
         columns=tuple(records),
     )
 

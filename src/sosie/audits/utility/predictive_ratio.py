@@ -1,8 +1,4 @@
-"""Prediction: whether models trained on avatars hold for real people.
-
-Takes originals and avatars (dataframes of any kind, which need not be aligned), or one
-`Comparison`; people set aside before the avatars were made are needed.
-"""
+"""Predictive ratio: whether models trained on avatars hold for real people."""
 
 from __future__ import annotations
 
@@ -14,26 +10,29 @@ from typing import Any
 import numpy as np
 
 from sosie.audits.comparison import Comparison, compared
-from sosie.audits.privacy.membership import area_under_curve
-from sosie.audits.results import (
-    NO_HOLDOUT,
-    TOO_FEW_COLUMNS,
-    TOO_FEW_PEOPLE,
-    Definition,
-    Metric,
-    json_name,
-)
-from sosie.audits.utility.distributions import quantile_edges
+from sosie.audits.definition import Definition, Swept
+from sosie.audits.histograms import quantile_edges
+from sosie.audits.ranking import area_under_curve
+from sosie.audits.reasons import NO_HOLDOUT, TOO_FEW_COLUMNS, TOO_FEW_PEOPLE
+from sosie.audits.results import Metric, json_name
 from sosie.compute.arrays import Floats, Ints
 from sosie.data.table import Column, Levels, Numbers, Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.latent.famd import CrossProduct, Layout
 
-__all__ = ["DEFINITIONS", "predictive_ratio"]
+__all__ = ["DEFINITION", "predictive_ratio"]
 
-PREDICTIVE = Definition("predictive_ratio", "%", "higher", "utility")
-
-DEFINITIONS = (PREDICTIVE,)
+DEFINITION = Definition(
+    "predictive_ratio",
+    "%",
+    "higher",
+    "utility",
+    place=40,
+    needs=("holdout", "two_columns"),
+    options=("outcomes",),
+    advice=("weight", "more_components", "lower_k"),
+    swept=Swept(releases=6, best=100.0, allowed=10.0),
+)
 
 FEWEST = 20
 """Fewer people can't test a model."""
@@ -45,7 +44,10 @@ STEPS = 10
 """Bins of a number, beside the number itself: what it does need not be linear."""
 
 PENALTY = 1e-3
-"""Of the ridge, as a share of the rows."""
+"""Of the ridge, as a share of the rows: too small to be seen, large enough to invert by."""
+
+LEAST_QUALITY = 0.02
+"""Whatever the people: a model of less than this is of no use to anybody."""
 
 
 def weakest(people: int) -> float:
@@ -54,7 +56,7 @@ def weakest(people: int) -> float:
     >>> weakest(400), weakest(1_000_000)
     (0.1, 0.02)
     """
-    return max(0.02, 2 / sqrt(people))
+    return max(LEAST_QUALITY, 2 / sqrt(people))
 
 
 def predictive_ratio(
@@ -63,7 +65,7 @@ def predictive_ratio(
     *,
     holdout: object | None = None,
     outcomes: Sequence[Hashable] | None = None,
-    target: float | None = None,
+    target: float | None = DEFINITION.target,
 ) -> Metric:
     """Quality of models trained on avatars, against that of models trained on originals.
 
@@ -111,15 +113,15 @@ def predictive_ratio(
     """
     comparison = compared(originals, avatars, aligned=False, holdout=holdout)
     if comparison.holdout is None:
-        return PREDICTIVE.unavailable(NO_HOLDOUT, target=target)
+        return DEFINITION.unavailable(NO_HOLDOUT, target=target)
     if len(comparison.holdout) < FEWEST:
-        return PREDICTIVE.unavailable(TOO_FEW_PEOPLE, target=target)
+        return DEFINITION.unavailable(TOO_FEW_PEOPLE, target=target)
     usable = [column.name for column in comparison.originals.columns if _usable(column)]
     for name in outcomes or ():
         if name not in comparison.originals.names:
             raise InputError(f"there is no column {name!r} to predict")
     if len(usable) < 2:
-        return PREDICTIVE.unavailable(TOO_FEW_COLUMNS, target=target)
+        return DEFINITION.unavailable(TOO_FEW_COLUMNS, target=target)
     models = _Models.of(comparison, comparison.holdout, usable)
     records = [
         record
@@ -128,11 +130,10 @@ def predictive_ratio(
         if (record := models.record(name)) is not None
     ]
     if not records:
-        reason = "no column can be predicted from the others, even with the originals."
-        return PREDICTIVE.unavailable(reason, target=target)
+        return DEFINITION.unavailable(Reason("nothing_predicted"), target=target)
     kept, whole = (sum(record[key] for record in records) for key in ("avatars", "originals"))
     ranked = sorted(records, key=lambda record: float(record["avatars"] - record["originals"]))
-    return PREDICTIVE.found(100 * kept / whole, target=target, columns=tuple(ranked))
+    return DEFINITION.result(100 * kept / whole, target=target, columns=tuple(ranked))
 
 
 @dataclass(frozen=True)
@@ -190,13 +191,13 @@ class _Models:
             column.name: quantile_edges(column.values[~column.missing], STEPS)
             for column in comparison.originals.select(usable).numbers
         }
-        real, made, test = (
+        originals, avatars, test = (
             _enriched(table.select(usable), edges)
             for table in (comparison.originals, comparison.avatars, holdout)
         )
-        layout = Layout.of(real)
-        trained = _Trained.of(layout, real), _Trained.of(layout, made)
-        return cls(layout, (real, made), trained, test, _expanded(layout, test))
+        layout = Layout.of(originals)
+        trained = _Trained.of(layout, originals), _Trained.of(layout, avatars)
+        return cls(layout, (originals, avatars), trained, test, _expanded(layout, test))
 
     def record(self, name: Hashable) -> dict[str, Any] | None:
         """Qualities of the two models of one column; None where there is nothing to lose."""
@@ -275,10 +276,10 @@ def _expanded(layout: Layout, table: Table) -> Floats:
 def _r_squared(actual: Floats, predicted: Floats, present: Any) -> float | None:
     """1 - squared error / variance, of those who have a value; None where it does not vary."""
     actual, predicted = actual[present], predicted[present]
-    spread = np.square(actual - actual.mean()).sum() if len(actual) else 0.0
-    if spread <= 0:
+    total = np.square(actual - actual.mean()).sum() if len(actual) else 0.0
+    if total <= 0:
         return None
-    return float(1 - np.square(actual - predicted).sum() / spread)
+    return float(1 - np.square(actual - predicted).sum() / total)
 
 
 def _gini(outcome: Levels, predicted: Floats) -> float | None:

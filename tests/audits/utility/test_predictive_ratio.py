@@ -8,9 +8,9 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score, roc_auc_score
 
 from sosie.audits.comparison import Comparison
-from sosie.audits.results import NO_HOLDOUT, TOO_FEW_COLUMNS, TOO_FEW_PEOPLE
-from sosie.audits.utility.prediction import PENALTY, predictive_ratio
-from sosie.errors import InputError
+from sosie.audits.reasons import NO_HOLDOUT, TOO_FEW_COLUMNS, TOO_FEW_PEOPLE
+from sosie.audits.utility.predictive_ratio import PENALTY, predictive_ratio
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 
 
@@ -94,7 +94,7 @@ def test_what_is_needed_is_said() -> None:
     assert predictive_ratio(one, one, holdout=one).reason == TOO_FEW_COLUMNS
     noise = pl.DataFrame(np.random.default_rng(0).normal(size=(600, 2)), schema=["a", "b"])
     found = predictive_ratio(noise[:200], noise[200:400], holdout=noise[400:])
-    assert found.reason == "no column can be predicted from the others, even with the originals."
+    assert found.reason == Reason("nothing_predicted")
     with pytest.raises(InputError, match="no column 'agee'"):
         predictive_ratio(originals, originals, holdout=originals, outcomes=["agee"])
 
