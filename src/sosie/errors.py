@@ -44,7 +44,12 @@ class Reason:
 
     def to_dict(self) -> dict[str, object]:
         """As JSON files hold it."""
-        return {"key": self.key, "values": dict(self.values)}
+        plain = (int, float, str, list, type(None))
+        values = {
+            name: value if isinstance(value, plain) else str(value)
+            for name, value in self.values.items()
+        }
+        return {"key": self.key, "values": values}
 
 
 MOST_NAMED = 20

@@ -295,7 +295,7 @@ def test_every_reason_reads_after_because(words: Words, key: str) -> None:
 
 def test_numbers_in_reasons_are_written_as_the_language_does() -> None:
     told = {"key": "no_rare_level", "values": {"k": 5000}}
-    expected = "aucune modalité n'est portée par moins de 5\u202f000 personnes."
+    expected = "aucune modalité n’est portée par moins de 5\u202f000 personnes."
     assert reason(load("fr"), told) == expected
 
 

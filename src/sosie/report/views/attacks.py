@@ -11,6 +11,7 @@ from sosie.report.figures.drawing import Figure
 from sosie.report.figures.rates import Curve, curve
 from sosie.report.views.lists import Cell
 from sosie.words import Words
+from sosie.words.readings import translated
 
 __all__ = ["ROWS", "AttackView", "CurveView", "Result", "attack_reading", "attacks"]
 

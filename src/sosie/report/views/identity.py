@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from sosie.report.views.lists import listed
 from sosie.words import Words
+from sosie.words.readings import translated
 
 __all__ = ["IdentityView", "Warned", "identity"]
 
