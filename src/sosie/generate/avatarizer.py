@@ -35,7 +35,7 @@ class Avatarizer:
     k, components, method, decode, min_level_count, augment :
         See `sosie.generate.settings.Settings`; None takes the method's default.
     seed :
-        A secret. None takes one from the operating system. Whoever holds the seed and
+        A secret. None takes one from the operating system. Whoever holds the seed, the key and
         the originals can make the avatars again.
     key :
         A secret of the table, that of a former release of it. None derives it from a given
@@ -107,6 +107,11 @@ class Avatarizer:
     def secret_seed(self) -> int:
         """The seed in use. Keep it with the originals, never with the avatars."""
         return self._secrets.seed
+
+    @property
+    def secret_key(self) -> int:
+        """The key of the table in use, which further releases of it take; as secret as the seed."""
+        return self._secrets.key
 
     @property
     def fitted(self) -> Fitted:
