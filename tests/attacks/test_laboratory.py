@@ -20,6 +20,7 @@ from sosie.attacks.strongest import Attacker, verdict
 from sosie.data.table import Numbers, Roles, Table
 from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.methods import METHODS
 
 PEOPLE = 150
 
@@ -139,18 +140,18 @@ def test_more_noise_is_found_less(frame):
 def test_the_target_is_never_fitted(frame, avatarizer, monkeypatch):
     """Release t is drawn once, as the target; releases 0 to t - 1 are the fit."""
     drawn: Counter[int] = Counter()
-    whole, places = Avatarizer.draw, Avatarizer.draw_places
+    whole, pieces = Avatarizer.draw, Avatarizer.pieces
 
     def counted(self, release=0, part=0):
         drawn[release] += 1
         return whole(self, release, part)
 
-    def counted_places(self, release, some):
+    def counted_pieces(self, release, size):
         drawn[release] += 1
-        return places(self, release, some)
+        return pieces(self, release, size)
 
     monkeypatch.setattr(Avatarizer, "draw", counted)
-    monkeypatch.setattr(Avatarizer, "draw_places", counted_places)
+    monkeypatch.setattr(Avatarizer, "pieces", counted_pieces)
     source = AvatarSource(avatarizer.fit(frame))
     (arena,) = V1().arenas(source, Setup((6,)))
     assert drawn == dict.fromkeys(range(7), 1)
@@ -494,9 +495,10 @@ def test_no_bound_is_told_where_all_components_are_kept(frame, avatarizer):
     assert not report.notes
 
 
-def test_an_avatarizer_fitted_on_this_table_is_not_fitted_again(frame, avatarizer, monkeypatch):
+@pytest.mark.parametrize("method", METHODS)
+def test_an_avatarizer_fitted_on_this_table_is_not_fitted_again(frame, method, monkeypatch):
     people = Table.of(frame)
-    made = Avatarizer(k=5, components=3, seed=1).fit(people)
+    made = Avatarizer(k=5, components=3, method=method, seed=1).fit(people)
     monkeypatch.setattr(Avatarizer, "fit", lambda *_: pytest.fail("fitted again"))
     assert attack(people, made, estimator="published", **QUICK).rows == PEOPLE
 
@@ -525,8 +527,9 @@ def test_of_a_large_table_the_routine_plays_only_who_has_a_profile(frame, monkey
     assert routine(made, releases=2).scenarios[:2] == ("v1", "v2")
 
 
-def test_a_routine_of_one_release_says_why_there_is_no_rate(frame):
-    report = routine(Avatarizer(k=5, components=3, seed=1).fit(frame), releases=1)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_routine_of_one_release_says_why_there_is_no_rate(frame, method):
+    report = routine(Avatarizer(k=5, components=3, method=method, seed=1).fit(frame), releases=1)
     reasons = {r.scenario: r.reason for r in report.results if r.rate is None}
     assert set(reasons) == {"v1", "v2", "insert"}
     assert all("at least 2 releases" in reason for reason in reasons.values())

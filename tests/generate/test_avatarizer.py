@@ -354,9 +354,7 @@ def test_a_published_release_is_shuffled(people: People) -> None:
 def test_the_draws_of_a_place_do_not_depend_on_how_many_there_are() -> None:
     from sosie.generate.draw import draws_of
 
-    a, b = (
-        Avatarizer(k=3, seed=5, method="smoothed").fit(big(BLOCK + rows)) for rows in (50, 150)
-    )
+    a, b = (Avatarizer(k=3, seed=5, method="smoothed").fit(big(BLOCK + rows)) for rows in (50, 150))
     whole, block, rest = slice(0, BLOCK + 50), slice(0, BLOCK), slice(BLOCK, BLOCK + 50)
     one = draws_of(a.fitted.mixture, 5, 2, whole)
     other = draws_of(b.fitted.mixture, 5, 2, block)
@@ -472,7 +470,8 @@ def test_no_column_left_is_refused() -> None:
 def test_an_identifier_left_in_stops_the_run(backend: Backend, people: People) -> None:
     frame = backend.frame(people() | {"code": [f"P{i}" for i in range(200)]})
     with pytest.raises(
-        InputError, match=r"'code' looks like an identifier.*--drop code.*--id code"
+        InputError,
+        match=r"'code' looks like an identifier.*--drop code.*--id code.*--keep-anyway code",
     ):
         Avatarizer(k=5).fit(frame)
 

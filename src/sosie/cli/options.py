@@ -193,6 +193,12 @@ MAKING = (
         help="Keep a column as it is, row by row. Repeatable, like all options that take COL.",
     ),
     click.option(
+        "--keep-anyway",
+        multiple=True,
+        metavar="COL",
+        help="Keep a column whose levels fewer than k share: nothing is guaranteed then.",
+    ),
+    click.option(
         "--id", multiple=True, metavar="COL", help="Replace a column by a fresh surrogate."
     ),
     *COLUMNS,
@@ -231,6 +237,7 @@ class Generation:
     decode: str
     seed: int | None
     keep: Sequence[str]
+    keep_anyway: Sequence[str]
     drop: Sequence[str]
     id: Sequence[str]
     categorical: Sequence[str]
@@ -254,6 +261,7 @@ class Generation:
             "min_level_count": self.min_level_count,
             "augment": self.augment,
             "keep": self.keep,
+            "keep_anyway": self.keep_anyway,
             "drop": self.drop,
             "id": self.id,
             "categorical": self.categorical,

@@ -101,6 +101,7 @@ class Avatarizer:
         self.threads = (os.cpu_count() or 1) if threads < 1 else threads
         self.chunk = chunk
         self._fitted: Fitted | None = None
+        self._given: Table | None = None
         self._remote: Any = None
 
     @property
@@ -124,6 +125,15 @@ class Avatarizer:
     def table(self) -> Table:
         """The originals as they were read."""
         return self.fitted.table
+
+    def is_fitted_on(self, data: object) -> bool:
+        """Whether it was fitted on this very table, as it was given or as the method reads it."""
+        return self._fitted is not None and (data is self._given or data is self.table)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What deserves a look, in the table and in what was fitted to it."""
+        return (*self.table.notes, *self.fitted.notes)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -150,20 +160,18 @@ class Avatarizer:
         if engine is not None:
             self._fitted, self._remote = None, engine.fit(data, self.settings, self.roles)
             return self
-        self._remote = None
+        self._remote = self._given = None
         if isinstance(data, Table):
-            table = data
+            table = self._given = data
         else:
             table = Table.of(data, self.roles, threads=self.threads)
-            for note in table.notes:
-                warnings.warn(note, SosieWarning, stacklevel=2)
         if suspects := table.identifiers():
             name, plural = suspects[0], "s" * (len(suspects) > 1)
             raise InputError(
                 f"column{plural} {quoted(suspects)} look{'' if plural else 's'}"
                 f" like an identifier: leave it out (--drop {name}), replace it by a fresh"
                 f" surrogate (--id {name}), or, if it is"
-                f" really meant, keep it as it is (--keep {name}), average it (--numeric {name})"
+                f" really meant, keep it as it is (--keep-anyway {name}), average it (--numeric {name})"
                 f" or, where it holds dates, say so (--date {name})"
             )
         if not table.columns:
@@ -172,6 +180,9 @@ class Avatarizer:
             )
         method = method_of(self.settings.method)
         self._fitted = method.fit(table, self.settings, self._secrets.key, self.threads)
+        if self._given is None:
+            for note in self.notes:
+                warnings.warn(note, SosieWarning, stacklevel=2)
         return self
 
     def draw(self, release: int = 0, part: int = 0) -> Table:

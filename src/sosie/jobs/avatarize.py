@@ -58,4 +58,4 @@ def avatarize_file(
     if aligned is not None:
         save(linked, aligned, source.dialect, OWNER_FILE)
     save(published, out, source.dialect)
-    return (*source.notes, *avatarizer.table.notes)
+    return (*source.notes, *avatarizer.notes)

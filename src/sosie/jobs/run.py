@@ -176,7 +176,7 @@ def run(
             roles=avatarizer.roles,
             parameters=asdict(settings),
             kinds={column.name: column.kind for column in table.columns},
-            warnings=(*table.notes, *attack_notes),
+            warnings=(*avatarizer.notes, *attack_notes),
         )
         write_json(stage / "run.json", about)
         write_report(stage, stage / "report.html", options.language)

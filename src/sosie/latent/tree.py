@@ -303,9 +303,7 @@ def _check(rows: int, k: int, strata: Ints | None, name: Callable[[int], str]) -
     if k < SMALLEST_K:
         raise InputError(f"k must be at least {SMALLEST_K}: a group of one is a person; got {k}")
     if rows < k:
-        raise InputError(
-            f"k is {k}, and in a table of {rows} rows the largest k is {rows}"
-        )
+        raise InputError(f"k is {k}, and in a table of {rows} rows the largest k is {rows}")
     if strata is None:
         return
     sizes = np.bincount(strata)
@@ -315,7 +313,7 @@ def _check(rows: int, k: int, strata: Ints | None, name: Callable[[int], str]) -
         more = f" (and {len(small) - 1:,} more such strata)" if len(small) > 1 else ""
         raise InputError(
             f"groups are cut inside the kept columns' levels, and only {sizes[number]} people have"
-            f" {name(number)}{more}, fewer than k = {k}: merge rare levels (--coarsen, --rare-as),"
+            f" {name(number)}{more}, fewer than k = {k}: merge rare levels,"
             " keep fewer columns, take a smaller k, or keep the column outside the groups"
             " (--keep-anyway), where nothing is guaranteed"
         )

@@ -193,6 +193,7 @@ def _sentences() -> tuple[tuple[str, re.Pattern[str]], ...]:
         (key, re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(text))))
         for key, text in load("en").texts.items()
         if key.startswith(("reasons.", "notes.", "format.attack_note"))
+        and not re.fullmatch(r"\{\w+\}", text)  # a text as it was written says nothing of its own
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Self
@@ -15,7 +14,7 @@ from sosie.compute.storage import Space, Weighed
 from sosie.compute.sums import tally
 from sosie.data.missing import tagged, tags
 from sosie.data.table import Numbers
-from sosie.errors import InputError, SosieWarning
+from sosie.errors import InputError
 from sosie.generate.exchangeable.choices import Choice
 from sosie.generate.exchangeable.fixed_point import SCORE, on_grid
 from sosie.generate.exchangeable.tails import Back
@@ -38,6 +37,7 @@ class Number(Weighed):
     values : what each state of the choice stands for; NaN where scored or missing.
     scored : the code of the state that has a score; -1 where it may not be drawn.
     back : the way back from scores; None where it may not be drawn.
+    note : what deserves a look; None where nothing does.
     """
 
     column: Numbers
@@ -46,6 +46,7 @@ class Number(Weighed):
     values: Floats
     scored: int
     back: Back | None
+    note: str | None = None
 
     @property
     def name(self) -> Hashable:
@@ -93,13 +94,12 @@ def number_of(column: Numbers, order: Ints, k: int, least: int, storage: Space) 
             f"column {column.name!r}: fewer than {fewest} people have a value, so none may be"
             " drawn; drop it (--drop)"
         )
+    note = None
     if 0 < counts[SCORED] < fewest:
-        warnings.warn(
+        note = (
             f"column {column.name!r}: only {counts[SCORED]} people have a value"
             f"{'' if normal.spike is None else f' other than {normal.spike:g}'}, which could be"
-            f" told from the avatars; none has one (at least {fewest} people are needed)",
-            SosieWarning,
-            stacklevel=2,
+            f" told from the avatars; none has one (at least {fewest} people are needed)"
         )
     back = None
     if SCORED in allowed:
@@ -114,7 +114,7 @@ def number_of(column: Numbers, order: Ints, k: int, least: int, storage: Space) 
     choice = Choice.among((column.name,), state, allowed, len(kinds))
     choice = replace(choice, codes=storage.keep(choice.codes[order]))
     scored = allowed.index(SCORED) if SCORED in allowed else -1
-    return Number(slim, scores, choice, kinds[allowed], scored, back)
+    return Number(slim, scores, choice, kinds[allowed], scored, back, note)
 
 
 def _states(column: Numbers, normal: NormalScores, least: int) -> tuple[NDArray[np.uint8], Floats]:
