@@ -171,8 +171,8 @@ class Avatarizer:
                 f"column{plural} {quoted(suspects)} look{'' if plural else 's'}"
                 f" like an identifier: leave it out (--drop {name}), replace it by a fresh"
                 f" surrogate (--id {name}), or, if it is"
-                f" really meant, keep it as it is (--keep-anyway {name}), average it (--numeric {name})"
-                f" or, where it holds dates, say so (--date {name})"
+                f" really meant, keep it as it is (--keep-anyway {name}), average it"
+                f" (--numeric {name}) or, where it holds dates, say so (--date {name})"
             )
         if not table.columns:
             raise InputError(
