@@ -101,6 +101,7 @@ def results(done: Run, lang: str) -> None:
     terminal.notes(done.notes, lang)
     terminal.audit_table(done.audit, lang)
     terminal.say("")
+    terminal.guarantee(done.guarantee.to_json(), lang)
     if done.attacks is not None:
         terminal.attack_table(done.attacks, lang)
         terminal.say("")

@@ -22,6 +22,7 @@ from sosie.data.parquet import Scan
 from sosie.data.table import Table
 from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.guarantee import Guarantee
 from sosie.jobs.audit import check_aside
 from sosie.jobs.budget import Attack
 from sosie.jobs.description import FEWEST_SHOWN, described
@@ -76,6 +77,7 @@ class Run:
     report : the page to read.
     audit : the metrics.
     attacks : what attack.json holds, or None.
+    guarantee : what holds for the avatars, or why nothing does.
     notes : what deserves a look.
     """
 
@@ -84,6 +86,7 @@ class Run:
     report: Path
     audit: Audit
     attacks: dict[str, Any] | None
+    guarantee: Guarantee
     notes: tuple[str, ...]
 
 
@@ -177,10 +180,12 @@ def run(
             parameters=asdict(settings),
             kinds={column.name: column.kind for column in table.columns},
             warnings=(*table.notes, *attack_notes),
-        )
+        ) | {"guarantee": avatarizer.guarantee.to_json()}
         write_json(stage / "run.json", about)
         write_report(stage, stage / "report.html", options.language)
-    return Run(out, out / name, out / "report.html", audit, attacks, tuple(about["warnings"]))
+    notes = tuple(about["warnings"])
+    report = out / "report.html"
+    return Run(out, out / name, report, audit, attacks, avatarizer.guarantee, notes)
 
 
 def _people(data: Path, avatarizer: Avatarizer, options: Options, scratch: Path) -> _People:
@@ -216,7 +221,7 @@ def _publish(avatarizer: Avatarizer, people: _People, stage: Path, name: str) ->
     private = stage / PRIVATE
     published, aligned = avatarizer.both()
     save(published, stage / name, people.source.dialect)
-    write_private(private, aligned, avatarizer.secret_seed)
+    write_private(private, aligned, avatarizer)
     if people.drawn_aside:
         write(people.frame, private / "people.parquet", mode=OWNER_FILE)
         write(people.aside, private / "holdout.parquet", mode=OWNER_FILE)
