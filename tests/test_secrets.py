@@ -29,7 +29,10 @@ from scipy.stats import spearmanr
 from sosie.audits.comparison import Comparison
 from sosie.data.files import read, write
 from sosie.generate.avatarizer import Avatarizer
-from sosie.jobs.run import FEWEST_SHOWN, audit_files, avatarize_file, run
+from sosie.jobs.audit import audit_files
+from sosie.jobs.avatarize import avatarize_file
+from sosie.jobs.description import FEWEST_SHOWN
+from sosie.jobs.run import Options, run
 
 ROWS = 400
 USER = "quillon_the_user"
@@ -108,7 +111,7 @@ def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             aside = folder / "aside.parquet"
             others = frame[::-1].with_columns(pl.col("age", "weight").shuffle(seed=1))
             write(others.with_columns(pl.col("illness").replace(RARE, RARE_ASIDE)), aside)
-        made = run(data, folder / "out", Avatarizer(), holdout=aside)
+        made = run(data, folder / "out", Avatarizer(), Options(holdout=aside))
     private = folder / "out" / "private"
     return Done(
         folder / "out",

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from sosie.attacks.estimators import Diagonal, NearestMean, Pooled, Published
+from sosie.attacks.estimators.diagonal import Diagonal
+from sosie.attacks.estimators.nearest_mean import NearestMean
+from sosie.attacks.estimators.pooled import Pooled
+from sosie.attacks.estimators.published import Published
 from sosie.attacks.moments import Cloud
 from sosie.data.table import Table
 from sosie.latent.famd import FAMD

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from sosie.attacks import Releases, attack
-from sosie.attacks.estimators import NearestMean
+from sosie.attacks.estimators.nearest_mean import NearestMean
 from sosie.attacks.laboratory import curve_of
 from sosie.attacks.moments import MOST_COMPONENTS
 from sosie.attacks.routine import RELEASES, routine

@@ -554,7 +554,7 @@ def test_an_interruption_inside_an_import_is_an_interruption(
     def read(*_: object) -> None:
         raise SystemError("initialization failed") from KeyboardInterrupt()
 
-    monkeypatch.setattr("sosie.jobs.run.check_apart", read)
+    monkeypatch.setattr("sosie.jobs.avatarize.check_apart", read)
     status, out, err = called("avatarize", "x.csv", "-o", "y.csv")
     assert (status, out) == (130, "")
     assert err == "sosie: interrupted; nothing was left half written\n"

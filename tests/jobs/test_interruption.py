@@ -21,9 +21,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sosie.data.atomic import PRIVATE
 from sosie.data.files import write
 from sosie.errors import InputError
-from sosie.jobs.run import OURS, PRIVATE
+from sosie.jobs.report import OURS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 

@@ -19,7 +19,12 @@ import sosie
 from sosie.data.files import read, write
 from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer
-from sosie.jobs.run import FEWEST_SHOWN, audit_files, avatarize_file, rebuild_report, run
+from sosie.jobs.audit import Options as AuditOptions
+from sosie.jobs.audit import audit_files
+from sosie.jobs.avatarize import avatarize_file
+from sosie.jobs.description import FEWEST_SHOWN
+from sosie.jobs.report import rebuild_report
+from sosie.jobs.run import Options, run
 
 ROWS = 120
 
@@ -69,13 +74,13 @@ PRIVATE = [
 
 def test_attacks_are_part_of_the_folder(data: Path, tmp_path: Path) -> None:
     steps: list[str] = []
-    done = run(data, tmp_path, Avatarizer(seed=5), releases=None, progress=steps.append)
+    done = run(data, tmp_path, Avatarizer(seed=5), Options(releases=None), progress=steps.append)
     assert steps == ["read", "fit", "draw", "audit", "attack", "report"]
     attacks = json.loads((tmp_path / "attack.json").read_text())
     assert attacks == done.attacks
     assert attacks["schema"] == "sosie/attack/1"
     assert {r["releases"] for r in attacks["results"] if r["scenario"] == "v1"} == {0, 5}
-    run(data, tmp_path, Avatarizer(seed=5), releases=0)
+    run(data, tmp_path, Avatarizer(seed=5), Options(releases=0))
     assert not (tmp_path / "attack.json").exists()
 
 
@@ -83,7 +88,7 @@ def test_what_limited_the_attacks_is_told(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sosie.attacks.routine.MOST_PEOPLE", 100)
-    done = run(data, tmp_path, Avatarizer(seed=5), releases=None)
+    done = run(data, tmp_path, Avatarizer(seed=5), Options(releases=None))
     assert any("only the attacker with one profile" in note for note in done.notes)
     assert told(tmp_path)["warnings"] == list(done.notes)
 
@@ -95,11 +100,11 @@ def test_a_table_that_can_not_be_attacked_is_told(
         raise InputError("no two people differ")
 
     monkeypatch.setattr("sosie.attacks.routine.routine", refused)
-    done = run(data, tmp_path, Avatarizer(seed=5), releases=None)
+    done = run(data, tmp_path, Avatarizer(seed=5), Options(releases=None))
     assert done.attacks is None
     assert "the avatars were not attacked: no two people differ" in done.notes
     with pytest.raises(InputError, match="no two people differ"):
-        run(data, tmp_path / "asked", Avatarizer(seed=5), releases=3)
+        run(data, tmp_path / "asked", Avatarizer(seed=5), Options(releases=3))
 
 
 def test_the_folder(data: Path, tmp_path: Path) -> None:
@@ -222,21 +227,23 @@ def test_kept_dropped_and_replaced_columns(tmp_path: Path) -> None:
 
 def test_people_who_take_no_part(data: Path, tmp_path: Path) -> None:
     write(table(seed=9), tmp_path / "aside.csv")
-    done = run(data, tmp_path / "out", Avatarizer(), holdout=tmp_path / "aside.csv")
+    done = run(data, tmp_path / "out", Avatarizer(), Options(holdout=tmp_path / "aside.csv"))
     assert done.audit.holdout == ROWS
     assert done.audit.privacy.distance_to_closest.control is not None
 
 
 def test_the_people_themselves_are_not_set_aside(data: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="this is the table itself"):
-        run(data, tmp_path / "out", Avatarizer(), holdout=data)
+        run(data, tmp_path / "out", Avatarizer(), Options(holdout=data))
     with pytest.raises(InputError, match="this is the table itself"):
-        audit_files(data, data, holdout=tmp_path / ".." / tmp_path.name / "people.csv")
+        audit_files(
+            data, data, AuditOptions(holdout=tmp_path / ".." / tmp_path.name / "people.csv")
+        )
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_report_can_be_made_again(data: Path, tmp_path: Path, language: str) -> None:
-    done = run(data, tmp_path / "out", Avatarizer(), language=language)
+    done = run(data, tmp_path / "out", Avatarizer(), Options(language=language))
     before = done.report.read_bytes()
     done.report.unlink()
     assert rebuild_report(done.folder, None, language) == done.report
@@ -314,7 +321,7 @@ def test_the_data_are_not_overwritten(tmp_path: Path, name: str) -> None:
     path.write_text(table().write_csv())
     for inputs in ((path, None), (tmp_path / "other.csv", path)):
         with pytest.raises(InputError, match=r"would (overwrite|replace)"):
-            run(inputs[0], tmp_path, Avatarizer(), holdout=inputs[1])
+            run(inputs[0], tmp_path, Avatarizer(), Options(holdout=inputs[1]))
     assert path.read_text() == table().write_csv()
 
 
@@ -421,7 +428,7 @@ def test_audit_of_files_in_two_formats(data: Path, tmp_path: Path) -> None:
     found = audit_files(
         data,
         tmp_path / "same.parquet",
-        aligned=True,
+        AuditOptions(aligned=True),
         metrics=tmp_path / "a.json",
         page=tmp_path / "a.html",
     )

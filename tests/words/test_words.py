@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sosie.attacks import laboratory
 from sosie.audits import results
 from sosie.errors import InputError
 from sosie.words import LANGUAGES, Words, load
@@ -33,7 +34,7 @@ METRICS = (
     "predictive_ratio",
 )
 SCENARIOS = ("v1", "v2", "nearest", "insert", "partial")
-ESTIMATORS = ("published", "pooled", "nearest-mean", "diagonal", "analytic", "geometry")
+ESTIMATORS = [name for name in laboratory.ESTIMATORS if name != "all"]
 DEFAULTS = {"method": "smoothed", "decode": "draw", "keep": []}
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from sosie.attacks.estimators import Scorer
+from sosie.attacks.estimators.scorers import Scorer
 from sosie.attacks.moments import CELLS
 from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.latent.neighbours import NeighbourIndex

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sosie.attacks.estimators import Gaussians
+from sosie.attacks.estimators.scorers import Gaussians
 from sosie.attacks.moments import CELLS
 from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.compute.randomness import blocks

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sosie.attacks.decisions import Decision
+from sosie.attacks.estimators import DECLARATIONS
 from sosie.attacks.moments import Progress
 from sosie.attacks.profile import hidden_rate_complement, partial, related
 from sosie.attacks.results import AttackReport, AttackResult
@@ -23,7 +24,7 @@ from sosie.data.table import Numbers, Roles, Table
 from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 
-__all__ = ["CURVE", "PUBLISHED_COMPONENTS", "attack", "curve_of"]
+__all__ = ["CURVE", "ESTIMATORS", "PUBLISHED_COMPONENTS", "SCENARIOS", "attack", "curve_of"]
 
 CURVE = (2, 3, 5, 10, 20, 35, 50, 100)
 """Numbers of releases of a curve."""
@@ -40,21 +41,16 @@ MOST_TARGETS = 10_000
 MIXER = 0x9E3779B97F4A7C15
 """An odd number whose product spreads the bits of a row's key."""
 
-AIDED = ("published", "pooled", "nearest-mean", "diagonal")
+AIDED = tuple(DECLARATIONS)
 """Estimators from releases."""
 
 ScenarioName = Literal["v1", "v2", "nearest", "insert", "partial", "all"]
-EstimatorName = Literal[
-    "published",
-    "pooled",
-    "nearest-mean",
-    "diagonal",
-    "analytic",
-    "geometry",
-    "combined",
-    "bayes",
-    "all",
-]
+ESTIMATORS = (*AIDED, *UNAIDED, "all")
+"""What may be asked for as an estimator."""
+
+SCENARIOS = ("v1", "v2", "nearest", "insert", "partial", "all")
+"""What may be asked for as a scenario."""
+
 _SCENARIOS: dict[str, Scenario] = {"v1": V1(), "v2": V2(), "insert": Insert(), "nearest": Nearest()}
 
 
@@ -118,7 +114,7 @@ def attack(
     generator: Generator,
     *,
     scenario: ScenarioName = "v1",
-    estimator: EstimatorName | Sequence[str] = "all",
+    estimator: str | Sequence[str] = "all",
     decision: Decision | None = None,
     releases: int = 100,
     candidates: int = 50,

@@ -9,7 +9,7 @@ import numpy as np
 
 from sosie.attacks import decisions
 from sosie.attacks.decisions import Verdict, nearest_people
-from sosie.attacks.estimators import SharedCovariance
+from sosie.attacks.estimators.scorers import SharedCovariance
 from sosie.attacks.moments import MOST_COMPONENTS, rows_of, transformed
 from sosie.attacks.results import AttackResult, Rate
 from sosie.attacks.scenarios import Cast, Setup

@@ -13,15 +13,7 @@ import numpy as np
 
 from sosie.attacks import decisions
 from sosie.attacks.decisions import Decision, Verdict
-from sosie.attacks.estimators import (
-    Diagonal,
-    Estimator,
-    NearestMean,
-    Piecemeal,
-    Pooled,
-    Published,
-    Scorer,
-)
+from sosie.attacks.estimators import DECLARATIONS, Estimator, Piecemeal, Scorer
 from sosie.attacks.results import AttackResult, halves
 from sosie.attacks.scenarios import Arena
 from sosie.compute.arrays import Ints
@@ -68,7 +60,7 @@ class Attacker:
 
     def _reason(self, arena: Arena) -> str | None:
         """What to know about a rate that rests on covariances of rank 0."""
-        if not isinstance(self.estimator, Published):
+        if self.estimator.name != "published":
             return None
         equal = int(arena.cloud.first(self.components).equal.sum())
         if not equal:
@@ -115,20 +107,12 @@ def family(
     several = {min(d, most) for d in (5, 12, most)} if people <= MANY else {most}
     some = (components,) if components else tuple(sorted(several))
     amounts = SHRINKAGES if shrinkage is None else (shrinkage,)
-    made: dict[str, tuple[Estimator, ...]] = {
-        "published": (Published(),),
-        "pooled": tuple(Pooled(amount) for amount in amounts),
-        "nearest-mean": (NearestMean(),),
-        "diagonal": (Diagonal(),),
-    }
-    # Pooled does best with the most components where people differ, with few where rows do:
-    # never in between.
     ends = tuple(dict.fromkeys((some[0], some[-1])))
     return tuple(
         Attacker(one, d)
-        for name in estimators
-        for d in (ends if name == "pooled" else some)
-        for one in made[name]
+        for declaration in (DECLARATIONS[name] for name in estimators)
+        for d in (ends if declaration.components == "ends" else some)
+        for one in declaration.variants(amounts)
     )
 
 

@@ -1,6 +1,6 @@
 """The command line: options in, library calls, words out. No arithmetic here.
 
-One module for each group of commands; `sosie.cli.options` has what they share.
+One module for each command; `sosie.cli.options` has what they share.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ from typing import NoReturn
 import click
 
 from sosie._version import __version__
-from sosie.cli.generate import avatarize, demo, run
-from sosie.cli.linkage import attack, reproduce
-from sosie.cli.measure import audit
+from sosie.cli.attack import attack
+from sosie.cli.audit import audit
+from sosie.cli.avatarize import avatarize
+from sosie.cli.completion import COMPLETE, completion
+from sosie.cli.demo import demo
 from sosie.cli.options import examples
-from sosie.cli.pages import COMPLETE, completion, report
-from sosie.cli.settings import tune
+from sosie.cli.report import report
+from sosie.cli.reproduce import reproduce
+from sosie.cli.run import run
+from sosie.cli.tune import tune
 from sosie.errors import InputError
 
 __all__ = ["cli", "main", "status_of"]

@@ -32,6 +32,7 @@ __all__ = [
     "SEPARATOR",
     "SETTING",
     "Generation",
+    "Registered",
     "cells",
     "dates",
     "examples",
@@ -40,6 +41,48 @@ __all__ = [
     "weights",
     "with_options",
 ]
+
+
+if TYPE_CHECKING:
+    Name = click.ParamType[str]
+else:
+    Name = click.ParamType  # not generic at run time in every version
+
+
+class Registered(Name):
+    """One of the names of a registry, which is loaded when one is given or help is asked for.
+
+    Parameters
+    ----------
+    name : what the names are of.
+    names : gives them.
+    """
+
+    def __init__(self, name: str, names: Callable[[], Sequence[str]]) -> None:
+        self.name, self._names = name, names
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002 (click's signature)
+        """The names, as help shows them."""
+        return f"[{'|'.join(self._names())}]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name itself, where there is one like it."""
+        if value not in self._names():
+            known = ", ".join(self._names())
+            self.fail(f"there is no {self.name} {value!r}; there are {known}", param, ctx)
+        return str(value)
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002 (click's signature)
+        param: click.Parameter,  # noqa: ARG002 (click's signature)
+        incomplete: str,
+    ) -> list[Any]:
+        """Names that begin like what was typed."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name) for name in self._names() if name.startswith(incomplete)]
+
 
 FILE = click.Path(path_type=Path)
 FILE_OR_DASH = click.Path(path_type=Path, allow_dash=True)

@@ -247,7 +247,7 @@ def told(
 ) -> None:
     """Print results as JSON where that goes to standard output, else as a person reads them."""
     if json_ is not None and str(json_) == "-":
-        from sosie.jobs.run import as_json
+        from sosie.jobs.writing import as_json
 
         raw(as_json(content))
         return

@@ -73,6 +73,21 @@ class Roles:
     linked: tuple[tuple[Name, ...], ...] = ()
     weights: Mapping[Name, float] = field(default_factory=dict)
 
+    def compared(self) -> Self:
+        """The roles under which a release is compared: surrogates say nothing, kept columns do.
+
+        >>> Roles(keep=("sex",), id=("number",), drop=("name",)).compared().drop
+        ('name', 'number')
+        """
+        return replace(
+            self,
+            keep=(),
+            id=(),
+            linked=(),
+            drop=(*self.drop, *self.id),
+            weights={name: w for name, w in self.weights.items() if name not in self.keep},
+        )
+
     def check(self, names: Sequence[Name]) -> None:
         """Raise InputError for a column that the table lacks or that has two roles."""
         groups = [name for group in self.linked for name in group]

@@ -16,8 +16,8 @@ from sosie.data.table import Table
 from sosie.errors import InputError, SosieWarning
 from sosie.generate.avatarizer import Avatarizer
 from sosie.jobs.budget import Attack
-from sosie.jobs.run import write_json, write_text
 from sosie.jobs.tables import opened
+from sosie.jobs.writing import write_json, write_text
 from sosie.report import build_attacks
 
 __all__ = ["attack_file", "fetched", "reproduce_file"]

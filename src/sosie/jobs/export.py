@@ -65,7 +65,8 @@ def export(
         can't be written; or a .docx is wanted and its packages are not installed.
     """
     from sosie.data.atomic import settle
-    from sosie.jobs.run import OURS, as_json, write_text
+    from sosie.jobs.report import OURS
+    from sosie.jobs.writing import as_json, write_text
 
     ours = [name for name in (*OURS, "tune.json") if name != "report.html"]
     check_apart([*(folder / name for name in ours), context], list(wanted.paths))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from sosie.generate.release import Release
     from sosie.generate.settings import Settings
 
-__all__ = ["Opened", "alongside", "is_parquet", "opened", "save"]
+__all__ = ["Opened", "Progress", "alongside", "is_parquet", "opened", "save", "silent"]
+
+Progress = Callable[[str], None]
+"""Called with the name of each step."""
+
+
+def silent(_: str) -> None:
+    """Progress that nobody watches."""
 
 
 @dataclass(frozen=True)

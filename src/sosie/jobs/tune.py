@@ -8,7 +8,7 @@ from typing import Any
 
 from sosie.data.files import check_apart, read
 from sosie.data.table import Roles
-from sosie.jobs.run import write_json, write_text
+from sosie.jobs.writing import write_json, write_text
 from sosie.report import build_sweep
 from sosie.tuning.results import Tuning
 from sosie.tuning.state import FILE

@@ -143,7 +143,7 @@ def tune(
     table = data if isinstance(data, Table) else Table.of(data, roles)
     job = _Job(
         table=table,
-        originals=encoded(table.frame.to_native(), _audited(table.roles)),
+        originals=encoded(table.frame.to_native(), table.roles.compared()),
         decode=decode,
         min_level_count=min_level_count,
         seed=fresh_seed() if seed is None else seed,
@@ -152,39 +152,58 @@ def tune(
         outcomes=outcomes,
         threads=threads,
     )
-    digest = digest_of(
-        table,
-        {
-            "decode": decode,
-            "min_level_count": min_level_count,
-            "releases": planned,
-            "attacked": attacked,
-            "outcomes": outcomes,
-        },
-        key_of(None if folder is None else Path(folder)),
-    )
-    before = None if folder is None else load(Path(folder), digest)
-    tuning = Tuning(
-        rows=len(table),
+    where = None if folder is None else Path(folder)
+    tuning = _begun(job, settings, where)
+    tuning = _swept(job, tuning, settings, goals, where, progress or _silent).judged(goals)
+    if not any(trial.metrics for trial in tuning.trials):
+        raise InputError(f"no setting can be tried: {tuning.trials[0].reason}")
+    return tuning
+
+
+def _silent(*_: object) -> None:
+    """Progress that nobody watches."""
+
+
+def _begun(job: _Job, settings: Sequence[Setting], folder: Path | None) -> Tuning:
+    """A sweep with what an earlier one of the same table and options measured already."""
+    options = {
+        "decode": job.decode,
+        "min_level_count": job.min_level_count,
+        "releases": job.releases,
+        "attacked": job.attacked,
+        "outcomes": job.outcomes,
+    }
+    digest = digest_of(job.table, options, key_of(folder))
+    before = None if folder is None else load(folder, digest)
+    return Tuning(
+        rows=len(job.table),
         columns=len(job.originals.columns),
-        releases=planned,
-        decode=decode,
+        releases=job.releases,
+        decode=job.decode,
         trials=(),
         wanted=len(settings),
         digest=digest,
     ).extended(known(before, settings))
-    done = {trial.setting for trial in tuning.trials}
-    for setting in (setting for setting in settings if setting not in done):
-        if progress is not None:
-            progress(len(tuning.trials), len(settings), _label(setting))
+
+
+def _swept(
+    job: _Job,
+    tuning: Tuning,
+    settings: Sequence[Setting],
+    goals: Mapping[str, float | None],
+    folder: Path | None,
+    progress: Progress,
+) -> Tuning:
+    """The sweep with every setting tried; it is written after each one."""
+    known_settings = {trial.setting for trial in tuning.trials}
+    for setting in settings:
+        if setting in known_settings:
+            continue
+        progress(len(tuning.trials), len(settings), _label(setting))
         tuning = tuning.extended([_tried(job, setting)]).judged(goals)
         if folder is not None:
-            save(Path(folder), tuning)
-    if progress is not None:
-        progress(len(settings), len(settings), "")
-    tuning = tuning.judged(goals)
-    if not any(trial.metrics for trial in tuning.trials):
-        raise InputError(f"no setting can be tried: {tuning.trials[0].reason}")
+            save(folder, tuning)
+    progress(len(settings), len(settings), "")
     return tuning
 
 
@@ -206,11 +225,6 @@ def _goals(context: Context, targets: Mapping[str, float | None]) -> dict[str, f
         if key not in goals:
             raise InputError(f"there is no metric {key!r}; there are {', '.join(goals)}")
     return goals | {**context.targets, **targets}
-
-
-def _audited(roles: Roles) -> Roles:
-    """Roles under which a release is compared: identifiers tell nothing, kept columns do."""
-    return replace(roles, keep=(), id=(), linked=(), drop=(*roles.drop, *roles.id))
 
 
 def _label(setting: Setting) -> str:

@@ -1,4 +1,4 @@
-"""Commands that write what is known already: report, completion."""
+"""``sosie report``: a run written out for others."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ import click
 
 from sosie.cli.options import CONTEXT, FILE, FILE_OR_DASH, LANGUAGE, examples
 
-__all__ = ["COMPLETE", "completion", "report"]
-
-COMPLETE = "_SOSIE_COMPLETE"
-"""What a shell sets to ask for completions."""
+__all__ = ["report"]
 
 
 @click.command(
@@ -59,7 +56,7 @@ def report(
     """
     from sosie.cli import terminal
     from sosie.jobs.export import Exports, everything, export
-    from sosie.jobs.run import as_json
+    from sosie.jobs.writing import as_json
 
     piped = json_ is not None and str(json_) == "-"
     wanted = Exports(out or folder / "report.html", docx, pia, None if piped else json_)
@@ -69,22 +66,3 @@ def report(
         return
     for path in wanted.paths:
         terminal.say(f"Wrote    {path}")
-
-
-@click.command(
-    epilog=examples(
-        "sosie completion bash > ~/.local/share/bash-completion/completions/sosie",
-        "sosie completion zsh > ~/.zfunc/_sosie",
-        "sosie completion fish > ~/.config/fish/completions/sosie.fish",
-    )
-)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion(context: click.Context, shell: str) -> None:
-    """Print the completion script of a shell."""
-    from click.shell_completion import get_completion_class
-
-    complete = get_completion_class(shell)
-    if complete is not None:
-        root = context.find_root().command
-        click.echo(complete(root, {}, "sosie", COMPLETE).source())

@@ -1,7 +1,8 @@
-"""Commands that attack avatars: attack, reproduce."""
+"""``sosie attack``: linkage attacks on avatars."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +16,25 @@ from sosie.cli.options import (
     MEMORY,
     SEPARATOR,
     Generation,
+    Registered,
     examples,
     generation,
     size,
 )
-from sosie.errors import InputError
 
-__all__ = ["attack", "reproduce"]
+__all__ = ["attack"]
 
-SCENARIOS = ["v1", "v2", "nearest", "insert", "partial", "all"]
-ESTIMATORS = [
-    "published",
-    "pooled",
-    "nearest-mean",
-    "diagonal",
-    "analytic",
-    "geometry",
-    "combined",
-    "bayes",
-    "all",
-]
+
+def _scenarios() -> Sequence[str]:
+    from sosie.attacks.laboratory import SCENARIOS
+
+    return SCENARIOS
+
+
+def _estimators() -> Sequence[str]:
+    from sosie.attacks.laboratory import ESTIMATORS
+
+    return ESTIMATORS
 
 
 @click.command(
@@ -47,7 +47,7 @@ ESTIMATORS = [
 @generation
 @click.option(
     "--scenario",
-    type=click.Choice(SCENARIOS),
+    type=Registered("scenario", _scenarios),
     default="v1",
     show_default=True,
     help="What the attacker holds. v1: the originals and the generator; v2: one release and the"
@@ -77,7 +77,7 @@ ESTIMATORS = [
 )
 @click.option(
     "--estimator",
-    type=click.Choice(ESTIMATORS),
+    type=Registered("estimator", _estimators),
     default="all",
     show_default=True,
     help="How a person's avatars are modelled. analytic, geometry, combined and bayes need no"
@@ -156,56 +156,3 @@ def attack(
     told = found.to_dict()
     terminal.notes(found.notes)
     terminal.told(told, lambda: terminal.attack_table(told, lang), json_, html)
-
-
-@click.command(
-    epilog=examples("sosie reproduce actg175.csv --html reproduced.html", "sosie reproduce --fetch")
-)
-@click.argument("data", type=FILE, required=False)
-@click.option(
-    "--fetch",
-    is_flag=True,
-    help="Get the table from the UCI repository instead, with the package ucimlrepo.",
-)
-@click.option("--seed", default=1, show_default=True, metavar="N", help="Of the avatars.")
-@click.option(
-    "--releases", default=100, show_default=True, metavar="T", help="Releases; the article has 100."
-)
-@SEPARATOR
-@JSON
-@HTML
-@LANGUAGE
-def reproduce(
-    *,
-    data: Path | None,
-    fetch: bool,
-    seed: int,
-    releases: int,
-    sep: str | None,
-    json_: Path | None,
-    html: Path | None,
-    lang: str,
-) -> None:
-    """Reproduce the published attacks, then attack harder.
-
-    DATA is the table of the ACTG 175 trial. The article's table and curves are printed beside
-    what is measured here, then what stronger attackers find.
-    """
-    from sosie.cli import terminal
-    from sosie.jobs.attack import reproduce_file
-
-    if fetch == (data is not None):
-        raise InputError("give the file of ACTG 175, or --fetch")
-    piped = json_ is not None and str(json_) == "-"
-    with terminal.bar() as progress:
-        found = reproduce_file(
-            data,
-            seed=seed,
-            releases=releases,
-            separator=sep,
-            results=None if piped else json_,
-            page=html,
-            language=lang,
-            progress=progress,
-        )
-    terminal.told(found.to_dict(), lambda: terminal.say(found.text()), json_, html)

@@ -1,8 +1,6 @@
-"""How a person's avatars are modelled from releases.
+"""Log-likelihoods of targets under people: Gaussians of several kinds.
 
-An estimator is fitted on a `Cloud` and the targets' points and gives a `Scorer`: the
-log-likelihood of any target under any person. Each estimator is one small class; adding
-one touches nothing else.
+A scorer gives the log-likelihood of any target under any person; greater is likelier.
 """
 
 from __future__ import annotations
@@ -13,23 +11,11 @@ from typing import Protocol
 
 import numpy as np
 
-from sosie.attacks.moments import CELLS, Cloud
+from sosie.attacks.moments import CELLS
 from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.compute.threads import each_part
 
-__all__ = [
-    "Diagonal",
-    "Estimator",
-    "Gaussians",
-    "NearestMean",
-    "Piecemeal",
-    "Pooled",
-    "Published",
-    "Scorer",
-]
-
-DROPPED = 1e-10
-"""Eigenvalues under this share of the largest are dropped (the published estimator)."""
+__all__ = ["DiagonalGaussians", "Gaussians", "Scorer", "SharedCovariance"]
 
 
 class Scorer(Protocol):
@@ -45,60 +31,6 @@ class Scorer(Protocol):
 
     def grid(self, targets: Ints, people: Ints | None = None) -> Floats:
         """Of each target under each of some people, or everyone, ``(m, n) float64``."""
-
-
-class Estimator(Protocol):
-    """A model of each person's avatars, fitted on what the releases tell."""
-
-    @property
-    def name(self) -> str:
-        """Its name in results."""
-
-    @property
-    def shrinkage(self) -> float | None:
-        """How far own covariances are drawn to the pooled one, or None."""
-
-    def fit(self, cloud: Cloud, points: Floats) -> Scorer:
-        """Model each person; `points` are the targets' coordinates, ``(N, d)``."""
-
-
-@dataclass(frozen=True)
-class Piecemeal:
-    """A scorer that models people when they are asked about, each once, some at a time.
-
-    Of many people few are ever candidates, and a decomposed covariance takes much memory.
-
-    Attributes
-    ----------
-    estimator, cloud, points : see `Estimator.fit`.
-    """
-
-    estimator: Estimator
-    cloud: Cloud
-    points: Floats
-
-    def pairs(self, targets: Ints, people: Ints) -> Floats:
-        """Of pairs (see `Scorer.pairs`)."""
-        targets, people = np.broadcast_arrays(targets, people)
-        aims, whom = targets.ravel(), people.ravel()
-        order, asked = np.argsort(whom, kind="stable"), np.unique(whom)
-        step = max(CELLS // (8 * self.cloud.components**2), 1)
-        ends = [*np.searchsorted(whom[order], asked[::step]), len(whom)]
-        scores = np.empty(len(whom))
-        for number, start in enumerate(range(0, len(asked), step)):
-            some, part = asked[start : start + step], order[ends[number] : ends[number + 1]]
-            scorer = self.estimator.fit(self.cloud.some(some), self.points)
-            own = np.searchsorted(some, whom[part])
-            scores[part] = scorer.pairs(aims[part, None], own[:, None])[:, 0]
-        return scores.reshape(people.shape)
-
-    def grid(self, targets: Ints, people: Ints | None = None) -> Floats:
-        """Of each under each (see `Scorer.grid`): everyone is modelled."""
-        return self._everyone.grid(targets, people)
-
-    @cached_property
-    def _everyone(self) -> Scorer:
-        return self.estimator.fit(self.cloud, self.points)
 
 
 @dataclass(frozen=True)
@@ -176,77 +108,6 @@ class Gaussians:
             return np.asarray(scores)
         there = np.abs(away).max(axis=-1) <= 1e-9 * (1 + np.abs(self.means[who]).max(axis=-1))
         return np.where(self.atoms[who], np.where(there, np.inf, -np.inf), scores)
-
-
-@dataclass(frozen=True)
-class Published:
-    """The person's own Gaussian: pseudo-inverse, pseudo-determinant (as published)."""
-
-    name: str = "published"
-    shrinkage: None = None
-
-    def fit(self, cloud: Cloud, points: Floats) -> Scorer:
-        """Model each person by their own mean and covariance."""
-        values, vectors = cloud.spectrum
-        largest, atoms = values[:, -1], cloud.equal
-        kept = (values > DROPPED * largest[:, None]) & ~atoms[:, None]
-        safe = np.where(kept, values, 1.0)
-        roots = vectors * np.where(kept, 1 / np.sqrt(safe), 0.0)[:, None, :]
-        constants = -0.5 * (np.log(safe).sum(axis=1) + kept.sum(axis=1) * np.log(2 * np.pi))
-        return Gaussians(points, cloud.means, roots, constants, atoms if atoms.any() else None)
-
-
-@dataclass(frozen=True)
-class Pooled:
-    """Own covariances drawn towards the mean within-person covariance.
-
-    ``C_i = (1 - a) S_i + a mean(S)``.
-
-    Attributes
-    ----------
-    shrinkage : a, in 0..1; 1 gives everyone the same covariance.
-    """
-
-    shrinkage: float
-    name: str = "pooled"
-
-    def fit(self, cloud: Cloud, points: Floats) -> Scorer:
-        """Model each person by a shrunk covariance."""
-        white = cloud.whitened
-        means, turned = cloud.means @ white.root, points @ white.root
-        if self.shrinkage >= 1:
-            return SharedCovariance(turned, means)
-        values = np.maximum(white.values, 0) * (1 - self.shrinkage) + self.shrinkage
-        roots = white.vectors / np.sqrt(values)[:, None, :]
-        return Gaussians(turned, means, roots, -0.5 * np.log(2 * np.pi * values).sum(axis=1))
-
-
-@dataclass(frozen=True)
-class Diagonal:
-    """Own variances without covariances, shrunk a little towards the mean variances."""
-
-    name: str = "diagonal"
-    shrinkage: float = 0.1
-
-    def fit(self, cloud: Cloud, points: Floats) -> Scorer:
-        """Model each person by their own mean and variances."""
-        own = np.diagonal(cloud.covariances, axis1=1, axis2=2)
-        shared = np.diagonal(cloud.pooled)
-        shared = np.where(shared > 0, shared, 1.0)
-        variances = (1 - self.shrinkage) * own + self.shrinkage * shared
-        return DiagonalGaussians(points, cloud.means, variances)
-
-
-@dataclass(frozen=True)
-class NearestMean:
-    """The person whose mean is nearest."""
-
-    name: str = "nearest-mean"
-    shrinkage: None = None
-
-    def fit(self, cloud: Cloud, points: Floats) -> Scorer:
-        """Keep the means only."""
-        return SharedCovariance(points, cloud.means)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,9 @@
-"""Commands that measure avatars: audit."""
+"""``sosie audit``: how well avatars hide people."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -92,63 +91,52 @@ def audit(
     from sosie.audits.context import Context
     from sosie.cli import terminal
     from sosie.data.table import Roles
-    from sosie.jobs.run import as_json, audit_files, audit_spread
+    from sosie.jobs.audit import Options, audit_files, audit_on_cluster
+    from sosie.jobs.writing import as_json
 
     piped = json_ is not None and str(json_) == "-"
-    roles = Roles(
-        drop=tuple(drop),
-        categorical=tuple(categorical),
-        numeric=tuple(numeric),
-        date=dates(date),
+    options = Options(
+        aligned=aligned,
+        holdout=holdout,
+        roles=Roles(
+            drop=tuple(drop),
+            categorical=tuple(categorical),
+            numeric=tuple(numeric),
+            date=dates(date),
+        ),
+        components=components,
+        context=None if context is None else Context.of(file=context),
+        guide=what_if_kept,
+        separator=sep,
+        memory=size(memory),
+        language=lang,
     )
-    options: dict[str, Any] = {
-        "aligned": aligned,
-        "roles": roles,
-        "components": components,
-        "context": None if context is None else Context.of(file=context),
-        "metrics": None if piped else json_,
-    }
+    metrics = None if piped else json_
     with terminal.steps() as step:
-        if scheduler is not None:
-            _check_alone(
-                holdout=holdout,
-                html=html,
-                what_if_kept=what_if_kept or None,
-                sep=sep,
-                memory=memory,
+        if scheduler is None:
+            measures = audit_files(
+                originals, avatars, options, metrics=metrics, page=html, progress=step
             )
-            found = audit_spread(originals, avatars, scheduler=scheduler, progress=step, **options)
         else:
-            found = audit_files(
-                originals,
-                avatars,
-                holdout=holdout,
-                guide=what_if_kept,
-                separator=sep,
-                page=html,
-                memory=size(memory),
-                language=lang,
-                progress=step,
-                **options,
+            _check_no_page(html)
+            measures = audit_on_cluster(
+                originals, avatars, options, scheduler=scheduler, metrics=metrics, progress=step
             )
-    terminal.notes(found.notes)
+    terminal.notes(measures.notes)
     if piped:
-        terminal.raw(as_json(found.to_dict()))
+        terminal.raw(as_json(measures.to_dict()))
         return
-    terminal.audit_table(found, lang)
-    if found.what_if_kept is not None:
+    terminal.audit_table(measures, lang)
+    if measures.what_if_kept is not None:
         terminal.say("")
-        terminal.kept_table(found.what_if_kept, lang)
+        terminal.kept_table(measures.what_if_kept, lang)
     for path in (json_, html):
         if path is not None:
             terminal.say(f"Wrote    {path}")
 
 
-def _check_alone(**given: object) -> None:
-    """Raise InputError for options that need the rows on one machine."""
-    for name, value in given.items():
-        if value is not None:
-            raise InputError(
-                f"--{name.replace('_', '-')} is not for a cluster: leave it out, or measure a"
-                " sample without --scheduler"
-            )
+def _check_no_page(html: Path | None) -> None:
+    if html is not None:
+        raise InputError(
+            "--html is not for a cluster: leave it out, or measure a sample without --scheduler"
+        )

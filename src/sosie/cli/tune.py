@@ -1,4 +1,4 @@
-"""Commands that choose how avatars are made: tune."""
+"""``sosie tune``: what each setting hides, and what it costs."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from sosie.cli.options import (
 from sosie.errors import InputError
 
 __all__ = ["several", "targets_of", "tune"]
+
 
 Value = TypeVar("Value", int, str)
 
@@ -112,8 +113,8 @@ def tune(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from sosie.audits.context import Context
     from sosie.cli import terminal
-    from sosie.jobs.run import as_json
     from sosie.jobs.tune import tune_file
+    from sosie.jobs.writing import as_json
 
     piped = json_ is not None and str(json_) == "-"
     made = Generation(k=1, components=1, method="smoothed", **making)

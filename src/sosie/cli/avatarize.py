@@ -1,0 +1,95 @@
+"""``sosie avatarize``: only the avatars."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sosie.cli.options import (
+    FILE,
+    MEMORY,
+    SEPARATOR,
+    Generation,
+    examples,
+    generation,
+    size,
+)
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["avatarize"]
+
+
+@click.command(epilog=examples("sosie avatarize patients.csv -o avatars.csv --drop patient_id"))
+@click.argument("data", type=FILE)
+@click.option("-o", "--out", type=FILE, required=True, help="File to write: .csv or .parquet.")
+@generation
+@SEPARATOR
+@MEMORY
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Make them on a Dask cluster: its address, or local for workers on this machine. OUT and"
+    " --aligned are then folders.",
+)
+@click.option(
+    "--aligned",
+    type=FILE,
+    metavar="FILE",
+    help="Also write the secret table where row i is the avatar of row i.",
+)
+def avatarize(
+    *,
+    data: Path,
+    out: Path,
+    made: Generation,
+    sep: str | None,
+    memory: str | None,
+    scheduler: str | None,
+    aligned: Path | None,
+) -> None:
+    """Make avatars of a table, and nothing else.
+
+    DATA is a CSV or Parquet file, or a folder of Parquet files, one row a person. The avatars
+    are shuffled.
+    """
+    from sosie.cli import terminal
+    from sosie.jobs.avatarize import avatarize_file
+
+    if scheduler is not None:
+        from sosie.cluster import avatarize_folder
+
+        options: dict[str, Any] = {"scheduler": scheduler, "aligned": aligned}
+        with terminal.steps() as step:
+            avatarize_folder(data, out, made.avatarizer(), progress=step, **options)
+        terminal.say(f"Wrote    {out}")
+        return
+    with terminal.steps() as step:
+        notes = avatarize_file(
+            data,
+            out,
+            made.avatarizer(),
+            separator=sep,
+            aligned=aligned,
+            memory=size(memory),
+            progress=step,
+        )
+    terminal.notes(notes)
+    terminal.say(f"Wrote    {out}")
+    if aligned is not None:
+        terminal.say(f"Secret   {aligned}  (who is whose avatar: never publish it)")
+    terminal.say(f"Next     {_next(data, out, made, aligned)}")
+
+
+def _next(data: Path, out: Path, made: Generation, aligned: Path | None) -> str:
+    """The command that measures what was made."""
+    import shlex
+
+    words = ["sosie", "audit", str(data), str(aligned or out)]
+    words += ["--aligned"] * (aligned is not None)
+    for name in (*made.drop, *made.id):
+        words += ["--drop", name]
+    return shlex.join(words)
