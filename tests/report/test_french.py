@@ -11,6 +11,7 @@ import pytest
 import report_fixture as fixture
 
 from sosie.cli import terminal
+from sosie.errors import Reason
 from sosie.report import build, build_attacks, build_pia, build_sweep
 from sosie.words import load
 
@@ -103,13 +104,13 @@ def whole(**changes: Any) -> tuple[str, set[str]]:
     audit |= {"context": fixture.context()}
     audit["utility"]["predictive_ratio"] = fixture.models()
     run["warnings"] = [
-        "attack: 1000 of 2000 targets were attacked, drawn at random",
+        {"key": "some_attacked", "values": {"attacked": 1000, "people": 2000}},
         "column 'age' holds whole numbers that are all distinct; if it is an identifier, drop it",
     ]
     attack["results"][0] |= {
         "rate": None,
         "ci": None,
-        "reason": "a mean and a covariance need at least 2 releases",
+        "reasons": [{"key": "two_releases", "values": {}}],
     }
     for key, change in changes.items():
         {"run": run, "audit": audit, "attack": attack}[key].update(change)
@@ -304,7 +305,7 @@ def test_the_terminal_shows_french_spaces_and_names(capsys: pytest.CaptureFixtur
     terminal.sweep_table(fixture.tune(), "fr")
     terminal.attack_table(fixture.attack(), "fr")
     terminal.written("publish", "avatars.csv", "publish_note", "fr")
-    terminal.notes(["none of the drawn columns varies"], "fr")
+    terminal.notes([Reason("known_columns_constant")], "fr")
     out, err = capsys.readouterr()
     assert faults(f"<pre>{out}</pre><pre>{err}</pre>", {"csv"}) == []
     assert "\u202f%" in out
