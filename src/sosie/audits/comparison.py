@@ -15,7 +15,7 @@ import numpy as np
 
 from sosie.audits.results import Metric
 from sosie.compute.arrays import Floats, Ints, Mask
-from sosie.compute.storage import MEMORY, Space, Weighed
+from sosie.compute.storage import MEMORY, Space
 from sosie.data.rows import rows_found
 from sosie.data.table import Column, Levels, Roles, Table
 from sosie.errors import InputError
@@ -36,7 +36,7 @@ CHUNK = 65_536
 
 
 @dataclass(frozen=True)
-class Crowd(Weighed):
+class Crowd:
     """What stands around each original, between it and its own avatar.
 
     Attributes

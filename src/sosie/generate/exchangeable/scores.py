@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from sosie.compute.arrays import Floats, Ints, Mask
-from sosie.compute.storage import Space, Weighed
+from sosie.compute.storage import Space
 from sosie.compute.sums import tally
 from sosie.data.table import Numbers
 from sosie.errors import InputError, SosieWarning
@@ -24,7 +24,7 @@ __all__ = ["Number", "number_of"]
 
 
 @dataclass(frozen=True)
-class Number(Weighed):
+class Number:
     """One number.
 
     Attributes
