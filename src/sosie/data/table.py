@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Codes, Floats, Ints, Mask
-from sosie.compute.storage import MEMORY, Space, Weighed
+from sosie.compute.storage import MEMORY, Space
 from sosie.compute.sums import tally
 from sosie.compute.threads import each_part
 from sosie.data import frames
@@ -169,7 +169,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Numbers(Weighed):
+class Numbers:
     """A column that can be averaged.
 
     Attributes
@@ -233,7 +233,7 @@ def _number_written(value: float, grid: Grid) -> str:
 
 
 @dataclass(frozen=True)
-class Levels(Weighed):
+class Levels:
     """A column that can be voted on. A missing value is a level of its own.
 
     Attributes
@@ -268,7 +268,7 @@ Column = Numbers | Levels
 
 
 @dataclass(frozen=True)
-class Table(Weighed):
+class Table:
     """Typed, encoded columns, with the frame they came from.
 
     Examples
