@@ -154,7 +154,11 @@ class Release:
     def _outside(self, name: Hashable) -> Any:
         """A native column that takes no part in the method, or None."""
         if name in self.table.roles.keep:
-            return frames.take(self._series(name), self.rows)
+            series = self._series(name)
+            if name in self.table.roles.keep_anyway or not _has_ways(series):
+                return frames.take(series, self.rows)
+            # Whose row it is must not show in how equal values are written.
+            return _one_zero(_taken(series, frames.alike(series)[self.rows])).to_native()
         if name in self.table.roles.id:
             return frames.surrogates(self._series(name), self.surrogates)
         return None
@@ -170,8 +174,24 @@ def _waiting(column: Column, series: Series, space: Space) -> tuple[Column, Seri
     return replace(column, codes=space.keep(codes), first=np.arange(len(used))), held
 
 
-def _held(series: Series, rows: Ints) -> Series:
+def _has_ways(series: Series) -> bool:
+    """Whether equal values can be written in several ways: -0, NaN beside None, 1 beside 1.0."""
+    return series.dtype.is_float() or series.dtype in (nw.Object, nw.Unknown)
+
+
+def _taken(series: Series, rows: Ints) -> Series:
     return nw.from_native(cast(Any, frames.take(series, rows)), series_only=True)
+
+
+def _one_zero(series: Series) -> Series:
+    """With 0 for -0, by adding a column of zeros: Polars leaves out what adds a constant 0."""
+    if not series.dtype.is_float():
+        return series
+    return series + (series != series).cast(series.dtype)  # noqa: PLR0124 (zeros, or missing)
+
+
+def _held(series: Series, rows: Ints) -> Series:
+    return _one_zero(_taken(series, rows))
 
 
 def _some(column: Column, series: Series, part: slice) -> Any:
