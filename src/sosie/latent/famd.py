@@ -180,7 +180,9 @@ def _moments(values: Floats) -> tuple[float, float, float]:
     present /= largest  # squares of 1e300 overflow, of 1e-300 vanish
     mean = mean_of(present)  # groups follow from it, and must not from the order of rows
     present -= mean
-    sd = float(np.sqrt(mean_of(np.square(present, out=present))))
+    farthest = float(max(present.max(), -present.min()))
+    present /= farthest or 1.0
+    sd = farthest * float(np.sqrt(mean_of(np.square(present, out=present))))
     reach = max(high / largest - mean, mean - low / largest) / sd if sd else 1.0
     return mean * largest, sd * largest, 2.0 ** int(np.frexp(reach)[1])
 
