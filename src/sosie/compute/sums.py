@@ -42,7 +42,7 @@ def mean_of(values: Floats) -> float:
     """The mean of values between -4 and 4, in any order the same: each rounded to 2^-50.
 
     >>> values = np.array([0.1, 0.2, 0.3])
-    >>> mean_of(values) == mean_of(values[::-1]), values.sum() == values[::-1].sum()
+    >>> mean_of(values) == mean_of(values[::-1]), bool(values.sum() == values[::-1].sum())
     (True, False)
     >>> round(mean_of(values), 15)
     0.2
