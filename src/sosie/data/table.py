@@ -196,8 +196,10 @@ class Numbers:
     def rounded(self, values: Floats) -> Floats:
         """Values on the grid: whole steps, or as many decimals as the column has."""
         if self.grid.step:
-            return np.rint(values)
-        return values if self.grid.decimals is None else np.round(values, self.grid.decimals)
+            return np.rint(values) + 0.0  # no -0
+        if self.grid.decimals is None:
+            return values
+        return np.round(values, self.grid.decimals) + 0.0
 
     def texts(self, values: Floats) -> list[str | None]:
         """Values as a text column writes them; None where missing."""
@@ -767,6 +769,8 @@ def _date_grid(present: Ints, per_day: int) -> Grid:
 
 
 def _floats(name: Name, values: Floats, missing: Mask) -> Numbers:
+    if np.signbit(values[values == 0]).any():
+        values = values + 0.0  # one zero: equal values look alike, or a lone -0 would show
     present = values[~missing] if missing.any() else values
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
