@@ -168,7 +168,7 @@ def test_nothing_published_depends_on_the_pairing(
     options: dict[str, Any] = {"keep": ["zero", "lost", "sex"], "id": ["id"], "augment": 2}
     avatarizer = Avatarizer(k=K, seed=4, **options).fit(frame)
     group, _ = groups_of(avatarizer)
-    before, rows = published(avatarizer), avatarizer.fitted.pairing(avatarizer.secret_seed, 0, 0)
+    before, rows = published(avatarizer), avatarizer.fitted.pairing(avatarizer.secrets.seed, 0, 0)
     own = METHOD.pairing
 
     def another(order: Ints, bounds: Ints, *rest: Any) -> Ints:
@@ -176,7 +176,7 @@ def test_nothing_published_depends_on_the_pairing(
         return made[within(group[made], np.random.default_rng(rest[-1]))]
 
     monkeypatch.setattr(METHOD, "pairing", another)
-    moved = avatarizer.fitted.pairing(avatarizer.secret_seed, 0, 0)
+    moved = avatarizer.fitted.pairing(avatarizer.secrets.seed, 0, 0)
     assert not np.array_equal(moved, rows)
     assert np.array_equal(group[moved], group[rows])
     assert published(avatarizer) == before
@@ -259,7 +259,7 @@ def test_a_seed_used_twice_lines_up_rows_of_a_changed_table_and_a_fresh_one_does
 def test_a_key_gives_the_same_groups_and_no_seed() -> None:
     frame = mixed(300).select("age", "stage")
     one, other = (Avatarizer(k=K, key=8).fit(frame) for _ in range(2))
-    assert one.secret_seed != other.secret_seed
+    assert one.secrets.seed != other.secrets.seed
     assert np.array_equal(groups_of(one)[0], groups_of(other)[0])
     assert published(one) != published(other)
     strange = Avatarizer(k=K, key=9).fit(frame)
