@@ -8,6 +8,10 @@ ones by recipient, sensitivity and number of releases::
     sensitivity = "high"       # ordinary or high
     releases = 3               # how many will ever be published
 
+    analyses = [               # of the study, for `run` and `tune`: see docs/analyses.md
+      "survival days, event ~ arm",
+    ]
+
     [[targets]]                # always
     column_direct_match_protection = 60
     closest_rate = false       # no target
@@ -62,6 +66,7 @@ class Context:
     releases : how many will ever be published.
     targets : metric -> target that differs from the default; None for no target.
     account : what is stated about purpose, recipients, measures and how a rate is read.
+    analyses : of the study, that are to come out alike (see `sosie.studies.grammar`).
 
     Examples
     --------
@@ -75,6 +80,7 @@ class Context:
     releases: int = 1
     targets: Targets = field(default_factory=dict)
     account: Account = field(default_factory=Account)
+    analyses: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -112,8 +118,13 @@ class Context:
                 chosen |= {key: _target(key, group[key], source) for key in group if key != "when"}
         chosen |= targets or {}
         name = entries.get("name", "default" if file is None else Path(file).stem)
-        account = Account.of(entries, source)
-        return cls(name=str(name), targets=MappingProxyType(chosen), account=account, **facts)
+        return cls(
+            name=str(name),
+            targets=MappingProxyType(chosen),
+            account=Account.of(entries, source),
+            analyses=_analyses(entries, source),
+            **facts,
+        )
 
     def target(self, key: str, default: float | None) -> float | None:
         """The target of a metric here."""
@@ -140,7 +151,7 @@ def _read(file: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # what TOML does not allow, or too deep
         raise InputError(f"{file}: not a TOML file ({error})") from error
     known = (
-        *("name", "recipient", "sensitivity", "releases", "targets"),
+        *("name", "recipient", "sensitivity", "releases", "targets", "analyses"),
         *(*TEXTS, *LISTS, *TABLES),
     )
     unknown = [key for key in entries if key not in known]
@@ -156,6 +167,15 @@ def _check_facts(facts: Mapping[str, Any], source: str) -> None:
     releases = facts.get("releases", 1)
     if isinstance(releases, bool) or not isinstance(releases, int) or releases < 1:
         raise InputError(f"{source}: releases must be a whole number of at least 1: {releases!r}")
+
+
+def _analyses(entries: Mapping[str, Any], source: str) -> tuple[str, ...]:
+    texts = entries.get("analyses", [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise InputError(
+            f"{source}: write analyses as a list of texts, such as ['mean days by arms']"
+        )
+    return tuple(texts)
 
 
 def _groups(entries: Mapping[str, Any], source: str) -> list[Mapping[str, Any]]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sosie.generate.secrets import TableKey
 
 __all__ = [
+    "ANALYSES",
     "COLUMNS",
     "COMPONENTS",
     "CONTEXT",
@@ -135,6 +136,14 @@ CONTEXT = click.option(
     type=FILE,
     metavar="FILE",
     help="TOML file on who receives the avatars, and why: it sets targets and fills the report.",
+)
+ANALYSES = click.option(
+    "--analysis",
+    "texts",
+    multiple=True,
+    metavar="TEXT",
+    help="An analysis that is to come out alike on avatars, such as 'mean stay by arm'. Repeatable;"
+    " by default those that the context lists.",
 )
 HTML = click.option("--html", type=FILE, metavar="FILE", help="Write the report.")
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sosie.audits.results import Audit, Metric
 
 __all__ = [
+    "analyses_table",
     "attack_table",
     "audit_table",
     "bar",
@@ -52,6 +53,7 @@ _STEPS = {
     "fit": "Finding each person's neighbours",
     "draw": "Drawing avatars",
     "audit": "Measuring",
+    "analyses": "Making the analyses",
     "attack": "Attacking",
     "report": "Writing the report",
 }
@@ -259,6 +261,37 @@ def sweep_table(told: Mapping[str, Any], language: str = "en") -> None:
     _console().print(grid)
     say(f"* {words('tuning.on_frontier_long')}\n")
     for text in (*view.readings, *view.advice):
+        say(text)
+
+
+def analyses_table(told: Mapping[str, Any], language: str = "en") -> None:
+    """Print every term of a study's analyses, its verdict, and what to take from it.
+
+    Parameters
+    ----------
+    told : what ``analyses.json`` says.
+    """
+    from sosie.report.views.analyses import analyses
+
+    words, console = load(language), _console()
+    view = analyses(words, told)
+    for study in view.studies:
+        say(study.text)
+        for note in (study.about, *study.notes, study.log_rank):
+            console.print(f"[dim]{escape(printable(note))}[/]", soft_wrap=True)
+        grid = Grid(box=None, pad_edge=False)
+        for place, heading in enumerate(view.headings[:-1]):
+            last = place == len(view.headings) - 2
+            grid.add_column(heading, justify="left" if last or not place else "right")
+        for term in study.terms:
+            verdict = Text(printable(words.joined([term.verdict, term.note])))
+            verdict.stylize(_STYLES[term.standing])
+            shown = (escape(printable(text)) for text in (term.label, *term.texts))
+            grid.add_row(*shown, verdict)
+        if study.terms:
+            console.print(grid)
+        say("")
+    for text in view.summary:
         say(text)
 
 

@@ -23,6 +23,7 @@ from sosie.data.table import Table
 from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 from sosie.generate.guarantee import Guarantee
+from sosie.generate.settings import Settings
 from sosie.jobs.audit import check_aside
 from sosie.jobs.budget import Attack
 from sosie.jobs.description import FEWEST_SHOWN, described
@@ -30,6 +31,7 @@ from sosie.jobs.private import keep, write_private, write_source
 from sosie.jobs.report import OURS, write_report
 from sosie.jobs.tables import Opened, Progress, alongside, opened, save, silent
 from sosie.jobs.writing import write_json
+from sosie.studies.analyses import analyses, check
 
 __all__ = ["Options", "Run", "run"]
 
@@ -54,6 +56,8 @@ class Options:
         hands; None for 5, or fewer attackers on a large table; 0 for no attack.
     memory : bytes to keep to, by default half of what is free; a Parquet table that takes
         more is read and written a column at a time.
+    analyses : of the study (see `sosie.studies.grammar`); by default those of the context, and
+        without any all pairs of columns are looked at.
     language : of the report, ``en`` or ``fr``.
     """
 
@@ -63,7 +67,13 @@ class Options:
     context: Context | None = None
     releases: int | None = 0
     memory: int | None = None
+    analyses: tuple[str, ...] = ()
     language: str = "en"
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The analyses that were asked for, here or in the context."""
+        return self.analyses or (() if self.context is None else self.context.analyses)
 
 
 @dataclass(frozen=True)
@@ -139,6 +149,7 @@ def run(
         progress("read")
         people = _people(data, avatarizer, options, stage)
         table = Table.of(people.frame, avatarizer.roles, people.source.space, avatarizer.threads)
+        _check_analyses(table, people, options.texts)
         progress("fit")
         avatarizer.fit(table)
         progress("draw")
@@ -158,6 +169,15 @@ def run(
         choices = AuditOptions(k=avatarizer.settings.k)
         audit = measured(comparison, context=options.context, options=choices)
         write_json(stage / "audit.json", audit.to_dict())
+        if people.source.space is MEMORY:
+            progress("analyses")
+            found = analyses(
+                comparison.originals,
+                comparison.avatars,
+                options.texts,
+                k=_least(avatarizer.settings),
+            )
+            write_json(stage / "analyses.json", found.to_dict())
         attacks: dict[str, Any] | None = None
         attack_notes: tuple[Reason, ...] = ()
         if options.releases != 0:
@@ -175,7 +195,7 @@ def run(
             people.source,
             comparison,
             key=key,
-            least=max(settings.k, settings.min_level_count, FEWEST_SHOWN),
+            least=_least(settings),
             roles=avatarizer.roles,
             parameters=asdict(settings),
             kinds={column.name: column.kind for column in table.columns},
@@ -228,6 +248,21 @@ def _publish(avatarizer: Avatarizer, people: _People, stage: Path, name: str) ->
     if people.source.space is MEMORY:
         return aligned.frame()
     return Scan.of(private / "aligned.parquet")
+
+
+def _least(settings: Settings) -> int:
+    """Originals who must share what a figure shows of them."""
+    return max(settings.k, settings.min_level_count, FEWEST_SHOWN)
+
+
+def _check_analyses(table: Table, people: _People, texts: tuple[str, ...]) -> None:
+    """Raise InputError, before any long work, for analyses that can't be made."""
+    if texts and people.source.space is not MEMORY:
+        raise InputError(
+            "a table larger than memory can't be analysed here: leave the analyses out, or compare"
+            " a sample of it and of its avatars with sosie analyses"
+        )
+    check(table, texts)
 
 
 def set_aside(

@@ -19,18 +19,32 @@ from sosie.audits.results import Metric
 from sosie.errors import Reason
 from sosie.generate.settings import Decode
 
-__all__ = ["ALLOWED", "STRONGEST", "SWEPT", "Setting", "Trial", "Tuning"]
+__all__ = ["AGREEING", "ALLOWED", "STRONGEST", "SWEPT", "Setting", "Trial", "Tuning"]
 
 STRONGEST = Definition("strongest_attack", "%", "lower", "linkability")
 """The rate of the strongest attacker; no published target."""
+
+AGREEING = Definition(
+    "agreeing_terms",
+    "%",
+    "higher",
+    "utility",
+    swept=Swept(releases=5, best=100.0, allowed=20.0),
+)
+"""The share of terms of a study's analyses whose estimate on avatars lies in the interval of the
+originals. In the published trials of avatars about a fifth of the endpoints did not come through:
+so many are one unit of loss."""
 
 SWEPT: tuple[Definition, ...] = tuple(d for d in DEFINITIONS if d.swept is not None)
 """The metrics measured in each setting, beside the strongest attack."""
 
 ALLOWED: Mapping[str, Swept] = {
-    d.key: d.swept for d in SWEPT if d.swept is not None and d.swept.allowed is not None
+    d.key: d.swept
+    for d in (*SWEPT, AGREEING)
+    if d.swept is not None and d.swept.allowed is not None
 }
-"""What counts as one unit of loss: the usual targets, and ten points of predictive ratio."""
+"""What counts as one unit of loss: the usual targets, ten points of predictive ratio, a fifth of
+the terms of a study's analyses."""
 
 CHANCE = 0.05
 """Losses that differ by less may differ by chance: releases of one setting do."""

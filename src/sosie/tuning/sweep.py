@@ -21,8 +21,10 @@ from sosie.data.table import Roles, Table
 from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 from sosie.generate.settings import Decode
+from sosie.studies.analyses import check
+from sosie.tuning.agreeing import agreeing
 from sosie.tuning.attackers import strongest
-from sosie.tuning.results import STRONGEST, SWEPT, Setting, Trial, Tuning
+from sosie.tuning.results import AGREEING, STRONGEST, SWEPT, Setting, Trial, Tuning
 from sosie.tuning.state import digest_of, key_of, known, load, save
 from sosie.words import load as words_of
 from sosie.words.readings import reason as written
@@ -52,6 +54,7 @@ class _Job:
     releases: int
     attacked: int
     outcomes: Sequence[Hashable] | None
+    analyses: Sequence[str]
     threads: int
 
     def avatarizer(self, setting: Setting) -> Avatarizer:
@@ -81,6 +84,7 @@ def tune(
     targets: Mapping[str, float | None] | None = None,
     attacked: int = TARGETS,
     outcomes: Sequence[Hashable] | None = None,
+    analyses: Sequence[str] = (),
     folder: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     threads: int = -1,
@@ -91,7 +95,8 @@ def tune(
     direct match protection, mean Hellinger distance, difference of association), attacked
     by the strongest of the quick attackers who hold the originals and as many releases as
     planned, and models are trained on avatars of three quarters of the people and tested
-    on the others (predictive ratio).
+    on the others (predictive ratio). With analyses of a study, they are made on originals
+    and on five releases: the share of terms that agree is one more measure of utility.
 
     Parameters
     ----------
@@ -106,6 +111,7 @@ def tune(
         them, in percent, and has no target unless one is given here.
     attacked : people attacked in each setting.
     outcomes : columns that models predict; by default each in turn.
+    analyses : of a study (see `sosie.studies.grammar`); by default those of the context.
     folder : where ``tune.json`` is written after each setting, and found again.
     progress : called with settings done, settings in all, and the setting at work.
 
@@ -129,6 +135,8 @@ def tune(
     if planned < 1:
         raise InputError(f"releases must be at least 1, got {planned}")
     table = data if isinstance(data, Table) else Table.of(data, roles)
+    texts = tuple(analyses) or judge.analyses
+    check(table, texts)
     job = _Job(
         table=table,
         originals=encoded(table.frame.to_native(), table.roles.compared()),
@@ -138,6 +146,7 @@ def tune(
         releases=planned,
         attacked=attacked,
         outcomes=outcomes,
+        analyses=texts,
         threads=threads,
     )
     where = None if folder is None else Path(folder)
@@ -156,13 +165,15 @@ def _silent(*_: object) -> None:
 
 def _begun(job: _Job, settings: Sequence[Setting], folder: Path | None) -> Tuning:
     """A sweep with what an earlier one of the same table and options measured already."""
-    options = {
+    options: dict[str, object] = {
         "decode": job.decode,
         "min_level_count": job.min_level_count,
         "releases": job.releases,
         "attacked": job.attacked,
         "outcomes": job.outcomes,
     }
+    if job.analyses:
+        options["analyses"] = job.analyses
     digest = digest_of(job.table, options, key_of(folder))
     before = None if folder is None else load(folder, digest)
     return Tuning(
@@ -210,7 +221,9 @@ def _settings(
 
 
 def _goals(context: Context, targets: Mapping[str, float | None]) -> dict[str, float | None]:
-    goals = {definition.key: definition.target for definition in (*DEFINITIONS, STRONGEST)}
+    goals = {
+        definition.key: definition.target for definition in (*DEFINITIONS, STRONGEST, AGREEING)
+    }
     for key in targets:
         if key not in goals:
             raise InputError(f"there is no metric {key!r}; there are {', '.join(goals)}")
@@ -233,6 +246,7 @@ def _tried(job: _Job, setting: Setting) -> Trial:
             *(_swept(job, definition, whole, aside) for definition in privacy),
             strongest(avatarizer, job.releases, job.attacked),
             *(_swept(job, definition, whole, aside) for definition in utility),
+            *([agreeing(avatarizer, job.analyses)] if job.analyses else []),
         ]
     except InputError as error:
         reason = error.reason or Reason("as_written", {"text": str(error)})
