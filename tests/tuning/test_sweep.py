@@ -15,7 +15,7 @@ from sosie.audits.context import Context
 from sosie.audits.results import Metric
 from sosie.cli import status_of
 from sosie.data.table import Roles
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.tuning import Setting, Trial, Tuning, tune
 from sosie.tuning.state import FILE
 
@@ -141,7 +141,7 @@ def test_other_targets_judge_again() -> None:
 
 
 def test_a_trial_without_metrics_is_on_no_frontier_and_meets_nothing() -> None:
-    none = Trial(Setting(5, "smoothed", 99), reason="k is 99, and the largest is 49")
+    none = Trial(Setting(5, "smoothed", 99), reason=Reason("k_too_large", {"k": 99, "people": 50, "most": 49}))
     found = tuning(none, trial(3, 95.0, 0.02))
     assert not none.meets
     assert none not in found.frontier

@@ -12,8 +12,9 @@ from rich.markup import escape
 from rich.table import Table as Grid
 from rich.text import Text
 
+from sosie.errors import Reason
 from sosie.words import Words, load
-from sosie.words.readings import Standing, reason, standing, translated
+from sosie.words.readings import Standing, reason, reasons, standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,12 +101,14 @@ def raw(text: str) -> None:
     binary.flush()
 
 
-def notes(texts: Sequence[str], language: str = "en") -> None:
+def notes(told: Sequence[str | Reason], language: str = "en") -> None:
     """Print what deserves a look, on standard error."""
     words = load(language)
-    for text in texts:
+    for note in told:
         head = words("format.colon", label=words("terminal.note"), value="").rstrip(" ")
-        shown = escape(printable(translated(words, text)))
+        shown = escape(
+            printable(reason(words, note.to_dict() if isinstance(note, Reason) else note))
+        )
         _console(errors=True).print(f"[yellow]{head}[/] {shown}", soft_wrap=True)
 
 
@@ -349,6 +352,6 @@ def attack_table(told: Mapping[str, Any], language: str = "en") -> None:
             style="bold" if result in strongest else "",
         )
     console.print(grid)
-    reasons = dict.fromkeys(r["reason"] for r in told["results"] if r.get("reason"))
-    for text in reasons:
-        console.print(f"[dim]{escape(printable(translated(words, text)))}[/]", soft_wrap=True)
+    texts = dict.fromkeys(filter(None, (reasons(words, result) for result in told["results"])))
+    for text in texts:
+        console.print(f"[dim]{escape(printable(text))}[/]", soft_wrap=True)

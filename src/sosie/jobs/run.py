@@ -20,7 +20,7 @@ from sosie.data.atomic import OWNER_FILE, PRIVATE, SWEEP_KEY, staged
 from sosie.data.files import check_apart, check_room, write
 from sosie.data.parquet import Scan
 from sosie.data.table import Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 from sosie.generate.guarantee import Guarantee
 from sosie.generate.settings import Settings
@@ -97,7 +97,7 @@ class Run:
     audit: Audit
     attacks: dict[str, Any] | None
     guarantee: Guarantee
-    notes: tuple[str, ...]
+    notes: tuple[str | Reason, ...]
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def run(
             )
             write_json(stage / "analyses.json", found.to_dict())
         attacks: dict[str, Any] | None = None
-        attack_notes: tuple[str, ...] = ()
+        attack_notes: tuple[Reason, ...] = ()
         if options.releases != 0:
             progress("attack")
             attacks, attack_notes = attacked(avatarizer, options.releases)
@@ -203,7 +203,7 @@ def run(
         ) | {"guarantee": avatarizer.guarantee.to_json()}
         write_json(stage / "run.json", about)
         write_report(stage, stage / "report.html", options.language)
-    notes = tuple(about["warnings"])
+    notes: tuple[str | Reason, ...] = (*people.source.notes, *table.notes, *attack_notes)
     report = out / "report.html"
     return Run(out, out / name, report, audit, attacks, avatarizer.guarantee, notes)
 
@@ -291,7 +291,7 @@ def set_aside(
 
 def attacked(
     avatarizer: Avatarizer, releases: int | None
-) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+) -> tuple[dict[str, Any] | None, tuple[Reason, ...]]:
     """What ``attack.json`` holds, and what deserves a look.
 
     A table that can't be attacked is told in a note, unless releases were asked for.
@@ -303,8 +303,9 @@ def attacked(
     except InputError as error:
         if releases is not None:
             raise
-        return None, (f"the avatars were not attacked: {error}",)
-    return report.to_dict(), tuple(f"attack: {note}" for note in report.notes)
+        why = error.reason or Reason("as_written", {"text": str(error)})
+        return None, (Reason("run_not_attacked", {"why": why}),)
+    return report.to_dict(), report.notes
 
 
 def _check_outside(inputs: Iterable[Path | None], out: Path) -> None:

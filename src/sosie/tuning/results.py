@@ -81,7 +81,7 @@ class Trial:
 
     setting: Setting
     metrics: Mapping[str, Metric] = field(default_factory=dict)
-    reason: str | None = None
+    reason: Reason | None = None
 
     @property
     def risk(self) -> float | None:
@@ -152,7 +152,7 @@ class Trial:
             "k": self.setting.k,
             "method": self.setting.method,
             "components": self.setting.components,
-            "reason": self.reason,
+            "reason": None if self.reason is None else self.reason.to_dict(),
             "risk": self.risk,
             "loss": self.loss,
             "meets": self.meets,
@@ -165,7 +165,7 @@ class Trial:
         return cls(
             Setting(told["components"], told["method"], told["k"]),
             {key: _metric(key, metric) for key, metric in told["metrics"].items()},
-            told["reason"],
+            _reason(told["reason"]),
         )
 
 

@@ -18,7 +18,7 @@ from sosie.audits.registry import DEFINITIONS, MEASURES
 from sosie.audits.results import Metric
 from sosie.compute.randomness import fresh_seed
 from sosie.data.table import Roles, Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 from sosie.generate.settings import Decode
 from sosie.studies.analyses import check
@@ -26,6 +26,8 @@ from sosie.tuning.agreeing import agreeing
 from sosie.tuning.attackers import strongest
 from sosie.tuning.results import AGREEING, STRONGEST, SWEPT, Setting, Trial, Tuning
 from sosie.tuning.state import digest_of, key_of, known, load, save
+from sosie.words import load as words_of
+from sosie.words.readings import reason as written
 
 __all__ = ["KS", "tune"]
 
@@ -151,7 +153,9 @@ def tune(
     tuning = _begun(job, settings, where)
     tuning = _continued(job, tuning, settings, goals, where, progress or _silent).judged(goals)
     if not any(trial.metrics for trial in tuning.trials):
-        raise InputError(f"no setting can be tried: {tuning.trials[0].reason}")
+        why = tuning.trials[0].reason
+        told = "" if why is None else written(words_of("en"), why.to_dict())
+        raise InputError(f"no setting can be tried: {told}", reason=why)
     return tuning
 
 
@@ -245,7 +249,8 @@ def _tried(job: _Job, setting: Setting) -> Trial:
             *([agreeing(avatarizer, job.analyses)] if job.analyses else []),
         ]
     except InputError as error:
-        return Trial(setting, {}, str(error))
+        reason = error.reason or Reason("as_written", {"text": str(error)})
+        return Trial(setting, {}, reason)
     trial = Trial(setting, {metric.key: _brief(metric) for metric in metrics})
     # As its file tells it, so that a sweep that goes on is one that never stopped.
     return Trial.from_dict(trial.to_dict())

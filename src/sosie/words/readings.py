@@ -6,13 +6,11 @@ Metrics are the entries of ``audit.json``: mappings with ``value``, ``unit``, ``
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from functools import cache
 from typing import Any
 
-from sosie.words import Words, load
+from sosie.words import Words
 
 __all__ = [
     "Standing",
@@ -21,8 +19,8 @@ __all__ = [
     "meaning",
     "reading",
     "reason",
+    "reasons",
     "standing",
-    "translated",
 ]
 
 _SHOWN = 3
@@ -164,36 +162,28 @@ def reason(words: Words, told: object) -> str:
 
 
 def _written(words: Words, value: object) -> object:
-    """A value in a sentence: whole numbers as the language writes them."""
+    """A value in a sentence: whole numbers as the language writes them, reasons in words."""
+    if isinstance(value, Mapping):
+        return reason(words, value)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
     return words.number(value) if isinstance(value, int) else value
 
 
-def translated(words: Words, text: str) -> str:
-    """A reason, or a note of a run, in ``words``' language.
+def reasons(words: Words, told: Mapping[str, Any]) -> str:
+    """Why there is no figure, or what to know about it, in as many sentences as there are reasons.
 
-    Results carry them in English; one that the catalogue does not know is given as it is.
+    Parameters
+    ----------
+    told : an entry with ``reasons``, or a single ``reason``.
 
-    >>> translated(load("fr"), "none of the drawn columns varies")
-    'aucune des colonnes tirées ne varie'
+    >>> from sosie.words import load
+    >>> reasons(load("en"), {"reasons": [{"key": "no_noise"}, {"key": "two_releases"}]})[-47:]
+    'A mean and a covariance need at least 2 releases.'
     """
-    for key, known in _sentences():
-        if found := known.fullmatch(text):
-            values = found.groupdict()
-            if "note" in values:
-                values["note"] = translated(words, values["note"])
-            return words(key, **values)
-    parts = text.split("; ")
-    return words.joined(translated(words, part) for part in parts) if len(parts) > 1 else text
-
-
-@cache
-def _sentences() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """English reasons and notes as patterns, whose groups are the placeholders."""
-    return tuple(
-        (key, re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(text))))
-        for key, text in load("en").texts.items()
-        if key.startswith(("reasons.", "notes.", "format.attack_note"))
-    )
+    several = told.get("reasons") or [told.get("reason")]
+    first, *others = [text for one in several if (text := reason(words, one))] or [""]
+    return " ".join([first, *(text[:1].upper() + text[1:] for text in others)])
 
 
 def advice(names: Iterable[str], parameters: Mapping[str, Any]) -> tuple[str, ...]:
