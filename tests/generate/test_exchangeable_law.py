@@ -535,7 +535,14 @@ def test_a_release_comes_in_the_dtypes_of_the_originals(fitted: Fitted) -> None:
     rows = pairing(fitted.groups.order, fitted.groups.bounds, 1, 0)
     numbers = [Named(name, i) for i, name in enumerate(fitted.law.names)]
     origin: Any = Origin(rows, fitted.law.voted, numbers)
-    made = Release(fitted.table, origin, draw(fitted.law, 1, 0), np.arange(400), np.empty(0, int))
+    made = Release(
+        fitted.table,
+        origin,
+        draw(fitted.law, 1, 0),
+        np.arange(400),
+        np.arange(400),
+        np.empty(0, int),
+    )
     assert made.frame().schema == people().schema
 
 
