@@ -72,7 +72,9 @@ def aligned(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def match() -> Figures:
-    from sosie.audits.privacy.singling_out import column_direct_match_protection
+    from sosie.audits.privacy.column_direct_match_protection import (
+        column_direct_match_protection,
+    )
 
     frame = jittered(1_000_000)
     # Half of the rows as they are: making a million avatars is not what is measured.
@@ -81,7 +83,7 @@ def match() -> Figures:
 
 
 def core() -> Figures:
-    from sosie.audits.registry import audit
+    from sosie.audits.audit import audit
 
     frame = jittered(100_000)
     avatars = aligned(frame)
@@ -97,7 +99,7 @@ def fifteen(rows: int, seed: int = 0) -> pl.DataFrame:
 
 
 def everything() -> Figures:
-    from sosie.audits.registry import audit
+    from sosie.audits.audit import AuditOptions, audit
 
     frame, held = fifteen(30_000), fifteen(10_000, 7)
     avatars = aligned(frame)
@@ -108,7 +110,7 @@ def everything() -> Figures:
         avatars,
         aligned=True,
         holdout=held,
-        progress=lambda key: marks.append((key, time.perf_counter())),
+        options=AuditOptions(progress=lambda key: marks.append((key, time.perf_counter()))),
     )
     marks.append(("", time.perf_counter()))
     parts = {marks[i][0]: marks[i + 1][1] - marks[i][1] for i in range(len(marks) - 1)}
@@ -138,7 +140,7 @@ def trial() -> Figures:
     """Every metric, both methods, k = 5 and 20."""
     from tables import source
 
-    from sosie.audits.registry import audit
+    from sosie.audits.audit import audit
     from sosie.generate.avatarizer import Avatarizer
 
     _, whole = source()

@@ -61,7 +61,7 @@ def categories(frame: Any) -> list[str]:
 def sosie_dcr(folder: Path, rows: int) -> dict[str, Any]:
     import polars as pl
 
-    from sosie.audits.privacy.singling_out import distance_to_closest
+    from sosie.audits.privacy.distance_to_closest import distance_to_closest
 
     people, avatars, _ = (pl.read_csv(path) for path in tables(folder, rows))
     distance_to_closest(people[:100], avatars[:100])  # imports are not timed
@@ -87,7 +87,7 @@ def _from_brute_force(people: Any, avatars: Any) -> float:
 def sosie_attacks(folder: Path, rows: int) -> dict[str, Any]:
     import polars as pl
 
-    from sosie.audits.registry import audit
+    from sosie.audits.audit import audit
 
     people, avatars, held = (pl.read_csv(path) for path in tables(folder, rows))
     wanted = ("linkability", "inference", "membership")
@@ -99,7 +99,7 @@ def sosie_attacks(folder: Path, rows: int) -> dict[str, Any]:
 def sosie_audit(folder: Path, rows: int) -> dict[str, Any]:
     import polars as pl
 
-    from sosie.audits.registry import audit
+    from sosie.audits.audit import audit
 
     people, avatars, held = (pl.read_csv(path) for path in tables(folder, rows))
     audit(people[:200], avatars[:200], aligned=True, holdout=held[:200])

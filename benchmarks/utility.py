@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import statsmodels.api as sm  # type: ignore[import-untyped]
+import statsmodels.api as sm
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table as Grid
@@ -33,7 +33,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from statsmodels.duration.hazard_regression import PHReg  # type: ignore[import-untyped]
+from statsmodels.duration.hazard_regression import PHReg
 
 import sosie
 

@@ -348,8 +348,8 @@ def toml_check(raw: bytes, folder: Path) -> None:
     """A context judges metrics and is told as JSON, or is refused."""
     import polars as pl
 
+    from sosie.audits.audit import audit
     from sosie.audits.context import Context
-    from sosie.audits.registry import audit
 
     (folder / "x.toml").write_bytes(raw)
     context = Context.of(file=folder / "x.toml")

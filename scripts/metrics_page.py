@@ -1,7 +1,7 @@
-"""Write docs/metrics.md: each metric in plain words, English and French, and how it is computed.
+"""Write what lists all metrics: docs/metrics.md, those of docs/api.md, src/sosie/audits/public.py.
 
-``python scripts/metrics_page.py`` after a change of a metric's docstring or of its words. The words
-come from the catalogues that the report uses, the rest from the docstrings.
+``python scripts/metrics_page.py`` after a metric has come, or a change of its docstring or of its
+words. The words come from the catalogues that the report uses, the rest from the docstrings.
 """
 
 from __future__ import annotations
@@ -10,11 +10,17 @@ import inspect
 import re
 from pathlib import Path
 
-from sosie.audits.registry import DEFINITIONS, MEASURES
-from sosie.audits.results import Definition
+from sosie.audits.definition import Definition
+from sosie.audits.registry import CRITERIA, DEFINITIONS, MEASURES
 from sosie.words import load
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "metrics.md"
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "metrics.md"
+API = ROOT / "docs" / "api.md"
+PUBLIC = ROOT / "src" / "sosie" / "audits" / "public.py"
+
+LISTED = re.compile(r"(?<=<!-- metrics -->\n).*?(?=<!-- end -->)", re.DOTALL)
+"""The part of docs/api.md that lists the metrics."""
 
 INTRODUCTION = """\
 # Metrics
@@ -47,8 +53,6 @@ instead. This page is made by `scripts/metrics_page.py`.
 
 """
 
-CRITERIA = ("singling_out", "linkability", "inference", "membership", "utility")
-
 
 def page() -> str:
     """The whole page, as Markdown."""
@@ -60,6 +64,34 @@ def page() -> str:
         parts.append(f"*{french(f'criteria.{criterion}.definition')}*\n\n")
         parts.extend(_section(d) for d in DEFINITIONS if d.criterion == criterion)
     return "".join(parts).rstrip() + "\n"
+
+
+def api() -> str:
+    """docs/api.md with every metric under its criterion."""
+    words = load("en")
+    lines = [""]
+    for criterion in CRITERIA:
+        lines += [f"### {words(f'criteria.{criterion}.name')}", ""]
+        for definition in DEFINITIONS:
+            if definition.criterion == criterion:
+                lines += [f"::: sosie.{definition.key}", "    options: { heading_level: 4 }", ""]
+    return LISTED.sub(lambda _: "\n".join(lines) + "\n", API.read_text(encoding="utf-8"))
+
+
+def public() -> str:
+    """The names of all metrics, which type checkers can't find by themselves."""
+    homes = sorted((MEASURES[d.key].__module__, d.key) for d in DEFINITIONS)
+    imports = "".join(map(_import, homes))
+    names = "".join(f'    "{key}",\n' for key in sorted(key for _, key in homes))
+    says = '"""The metrics by name, for type checkers; written by ``scripts/metrics_page.py``."""'
+    return f"{says}\n\n{imports}\n__all__ = [\n{names}]\n"
+
+
+def _import(home: tuple[str, str]) -> str:
+    """As the project's layout has it, 100 columns wide."""
+    module, key = home
+    line = f"from {module} import {key}\n"
+    return line if len(line) <= 101 else f"from {module} import (\n    {key},\n)\n"
 
 
 def _overview() -> str:
@@ -80,7 +112,7 @@ def _anchor(name: str) -> str:
 
 def _section(definition: Definition) -> str:
     key, words, mots = definition.key, load("en"), load("fr")
-    method, source = _told(inspect.getdoc(MEASURES[key]) or "")
+    method, source = _method_and_source(inspect.getdoc(MEASURES[key]) or "")
     target = "none in print" if definition.target is None else ""
     target = target or words.target(definition.target, definition.direction, definition.unit)
     return (
@@ -93,11 +125,11 @@ def _section(definition: Definition) -> str:
     )
 
 
-def _told(docstring: str) -> tuple[str, str]:
+def _method_and_source(docstring: str) -> tuple[str, str]:
     """What a docstring says before its parameters, and its notes, as Markdown."""
-    told = re.split(r"\n\n(?=\w+\n-+\n)", docstring)
-    notes = next((part.split("\n", 2)[2] for part in told if part.startswith("Notes\n")), "")
-    return _markdown(told[0]), _markdown(notes)
+    parts = re.split(r"\n\n(?=\w+\n-+\n)", docstring)
+    notes = next((part.split("\n", 2)[2] for part in parts if part.startswith("Notes\n")), "")
+    return _markdown(parts[0]), _markdown(notes)
 
 
 def _markdown(text: str) -> str:
@@ -109,4 +141,5 @@ def _markdown(text: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    for file, text in ((PAGE, page()), (API, api()), (PUBLIC, public())):
+        file.write_text(text, encoding="utf-8")

@@ -8,6 +8,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sosie.audits.comparison import Comparison
+from sosie.latent.famd import FAMD
+
+KNOWN = ["age", "sex", "stage"]
+REST = ["weight", "marker", "smoker"]
+"""Two halves of the columns of `people`."""
+
 
 def people(rows: int = 200, seed: int = 1) -> pl.DataFrame:
     """Mixed columns that depend on one another, with missing values."""
@@ -50,3 +57,22 @@ def dial(
                 for name in originals.columns
             ]
         )
+
+
+def space_of(comparison: Comparison, names: list[str]) -> list[NDArray[np.float64]]:
+    """Originals, avatars and people set aside in the space of some columns alone."""
+    famd = FAMD.fit(comparison.originals.select(names))
+    assert comparison.holdout is not None
+    tables = (comparison.originals, comparison.avatars, comparison.holdout)
+    return [famd.transform(table) for table in tables]
+
+
+def drawn_nearest(away: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Chance of each column to be drawn as the nearest of each row."""
+    tied = away == away.min(axis=1, keepdims=True)  # equal points are equally far, to the last bit
+    return tied / tied.sum(axis=1, keepdims=True)
+
+
+def line(*values: float) -> pl.DataFrame:
+    """People in a row."""
+    return pl.DataFrame({"x": [float(v) for v in values]})

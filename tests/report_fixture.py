@@ -104,7 +104,9 @@ def audit() -> Json:
         "closest_rate": _metric(91.0, "%", "higher", 90, ci=[89.6, 92.2]),
         "row_direct_match_protection": _metric(100.0, "%", "higher", 90, ci=[99.8, 100.0]),
         "rare_values": _metric(0.0, "levels", "lower", 0.0),
-        "categorical_hidden_rate": _metric(None, "%", "higher", 90, reason="it was not asked for."),
+        "categorical_hidden_rate": _metric(
+            None, "%", "higher", 90, reason={"key": "not_run", "values": {}}
+        ),
         "correlation_protection_rate": _metric(94.2, "%", "higher", None, "linkability"),
         "inference": _metric(
             None,
@@ -112,8 +114,7 @@ def audit() -> Json:
             "lower",
             None,
             "inference",
-            reason="it needs people who were set aside before the avatars were made,"
-            " and there are none.",
+            reason={"key": "no_holdout", "values": {}},
         ),
     }
     utility = {
@@ -238,7 +239,7 @@ def _metric(
     target: float | None,
     criterion: str = "singling_out",
     ci: list[float] | None = None,
-    reason: str | None = None,
+    reason: Json | None = None,
 ) -> Json:
     met = None
     if value is not None and target is not None:

@@ -17,9 +17,10 @@ import pytest
 from comparison_cases import dial, people
 
 from sosie.attacks.laboratory import attack
-from sosie.audits.registry import audit
-from sosie.audits.results import NO_CATEGORIES, NO_HOLDOUT, TOO_FEW_COLUMNS, Audit, Metric
-from sosie.errors import InputError
+from sosie.audits.audit import audit
+from sosie.audits.reasons import NO_CATEGORIES, NO_HOLDOUT, TOO_FEW_COLUMNS
+from sosie.audits.results import Audit, Metric
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 
 ROWS = 300
@@ -195,7 +196,7 @@ def test_case_23_copies_score_worst_and_independent_data_best() -> None:
         assert (np.diff(values) <= sway * (best - worst)).all(), (key, values)
 
 
-NOTHING: dict[str, tuple[pl.DataFrame, dict[str, str]]] = {
+NOTHING: dict[str, tuple[pl.DataFrame, dict[str, Reason]]] = {
     "one column": (
         pl.DataFrame({"x": [float(i * i) for i in range(60)]}),
         {
@@ -289,9 +290,10 @@ def test_case_25_a_rate_at_chance_stands_beside_its_chance() -> None:
 PROGRAM = """
 import json, sys
 import polars as pl
-from sosie.audits.registry import audit
+from sosie.audits.audit import AuditOptions, audit
 one, other, held = (pl.read_parquet(path) for path in sys.argv[1:4])
-print(json.dumps(audit(one, other, aligned=True, holdout=held, threads=1).to_dict()))
+options = AuditOptions(threads=1)
+print(json.dumps(audit(one, other, aligned=True, holdout=held, options=options).to_dict()))
 """
 
 

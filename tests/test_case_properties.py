@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from test_cases_core import LABELS, METHODS, tables
 
-from sosie.audits.registry import audit
+from sosie.audits.audit import AuditOptions, audit
 from sosie.audits.results import Audit, Metric
 from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer
@@ -238,7 +238,7 @@ def test_order_of_rows_and_columns_and_names_change_no_metric(
     rows = len(frame)
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     other = frame.select(frame[name].gather(rng.permutation(rows)) for name in frame.columns)
-    options: dict[str, Any] = {"metrics": WITHOUT_HALVES, "components": EVERY}
+    options: dict[str, Any] = {"metrics": WITHOUT_HALVES, "options": AuditOptions(components=EVERY)}
     plain = all_of(audited(frame, other, **options))
     order = rng.permutation(rows)
     new = {name: f"{place} {name}" for place, name in enumerate(frame.columns)}

@@ -22,10 +22,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sosie.data.frames import assemble, column
+from sosie.data.native import written
 from sosie.data.table import Numbers, Table
 from sosie.errors import InputError, SosieWarning
 from sosie.generate.avatarizer import Avatarizer
-from sosie.generate.release import written
 
 # What deserves a look is a warning, and these tables have it on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::sosie.errors.SosieWarning")

@@ -13,7 +13,16 @@ class SosieError(Exception):
 
 
 class InputError(SosieError):
-    """The data or the options can't be used; the message names what and where, and the way out."""
+    """The data or the options can't be used; the message names what and where, and the way out.
+
+    Attributes
+    ----------
+    reason : where only one figure of several can't be had, why, as a key.
+    """
+
+    def __init__(self, *message: object, reason: Reason | None = None) -> None:
+        super().__init__(*message)
+        self.reason = reason
 
 
 class SosieWarning(UserWarning):
@@ -35,7 +44,12 @@ class Reason:
 
     def to_dict(self) -> dict[str, object]:
         """As JSON files hold it."""
-        return {"key": self.key, "values": dict(self.values)}
+        plain = (int, float, str, list, type(None))
+        values = {
+            name: value if isinstance(value, plain) else str(value)
+            for name, value in self.values.items()
+        }
+        return {"key": self.key, "values": values}
 
 
 MOST_NAMED = 20

@@ -8,18 +8,14 @@ import pytest
 from comparison_cases import people
 from sklearn.mixture import GaussianMixture
 
-from sosie.audits.registry import audit
-from sosie.audits.results import NO_HOLDOUT, NOT_ALIGNED
-from sosie.errors import InputError
+from sosie.audits.audit import audit
+from sosie.audits.reasons import NO_HOLDOUT, NOT_ALIGNED
+from sosie.audits.registry import DEFINITIONS
+from sosie.errors import InputError, Reason
 
 NUMBERS, CATEGORIES = ["age", "weight", "marker"], ["sex", "stage", "smoker"]
-NEED_ALIGNMENT = {
-    "column_direct_match_protection",
-    "hidden_rate",
-    "local_cloaking",
-    "categorical_hidden_rate",
-}
-NEED_HOLDOUT = {"linkability", "inference", "membership", "predictive_ratio"}
+NEED_ALIGNMENT = {d.key for d in DEFINITIONS if "aligned" in d.needs}
+NEED_HOLDOUT = {d.key for d in DEFINITIONS if "holdout" in d.needs}
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +72,7 @@ def test_what_makes_sense_is_computed(
         json.dumps(found.to_dict(), allow_nan=False)
         metrics = {**found.privacy, **found.utility}
         reasons = {key: metric.reason for key, metric in metrics.items() if metric.value is None}
-        assert reasons.pop("rare_values") == "no level is carried by fewer than 5 people."
+        assert reasons.pop("rare_values") == Reason("no_rare_level", {"k": 5})
         assert reasons == dict.fromkeys(NEED_ALIGNMENT, NOT_ALIGNED) | dict.fromkeys(
             needs, NO_HOLDOUT
         )

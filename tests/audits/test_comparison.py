@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from comparison_cases import distances, people
 
-from sosie.audits.comparison import TIE, Comparison
+from sosie.audits.comparison import Comparison
+from sosie.audits.distances import TIE
 from sosie.data.table import Roles
 from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer

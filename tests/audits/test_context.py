@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from comparison_cases import people
 
+from sosie.audits.audit import audit
 from sosie.audits.context import Context
-from sosie.audits.registry import audit
 from sosie.errors import InputError
 
 FILE = """
@@ -105,9 +105,8 @@ def test_the_audit_says_what_judged_it(file: Path) -> None:
         frame,
         frame,
         aligned=True,
-        context=Context.of(file=file),
+        context=Context.of(file=file, targets={"local_cloaking": 7}),
         metrics=["hidden_rate"],
-        targets={"local_cloaking": 7},
     )
     assert found.privacy.hidden_rate.target == 95
     assert found.to_dict()["context"] == {
@@ -124,4 +123,4 @@ def test_the_audit_says_what_judged_it(file: Path) -> None:
         },
     }
     with pytest.raises(InputError, match="no metric 'hiden_rate'"):
-        audit(frame, frame, targets={"hiden_rate": 3})
+        audit(frame, frame, context=Context.of(targets={"hiden_rate": 3}))

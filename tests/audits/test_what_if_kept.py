@@ -8,8 +8,9 @@ import pytest
 from comparison_cases import people
 
 from sosie.audits.comparison import Comparison
-from sosie.audits.privacy.singling_out import column_direct_match_protection, hidden_rate
-from sosie.audits.results import NOT_ALIGNED
+from sosie.audits.privacy.column_direct_match_protection import column_direct_match_protection
+from sosie.audits.privacy.hidden_rate import hidden_rate
+from sosie.audits.reasons import NOT_ALIGNED
 from sosie.audits.what_if_kept import what_if_kept
 from sosie.data.table import Roles
 from sosie.errors import InputError

@@ -235,7 +235,7 @@ def test_audit_as_table_files_and_standard_output(
     told = json.loads(said)
     assert told["schema"] == "sosie/audit/1"
     assert told["privacy"]["hidden_rate"]["value"] is None
-    assert "not declared aligned" in told["privacy"]["hidden_rate"]["reason"]
+    assert told["privacy"]["hidden_rate"]["reason"] == {"key": "not_aligned", "values": {}}
     aligned = ("audit", people, made / "private" / "aligned.parquet", *COMMON, "--aligned")
     told = json.loads(called(*aligned, "--json", "-")[1])
     assert told["privacy"]["hidden_rate"]["value"] is not None
@@ -373,7 +373,7 @@ def test_outputs_that_can_not_be(people: Path, made: Path, tmp_path: Path, calle
         (["avatarize", people, "-o", people], "this would overwrite a file that is read"),
         (["avatarize", people, "-o", people.parent / "." / "people.csv"], "would overwrite"),
         (["avatarize", people, "-o", tmp_path / "a.csv", "--aligned", tmp_path / "a.csv"], "would"),
-        (["avatarize", people, "-o", tmp_path / "a.xlsx"], "the name must end in"),
+        (["avatarize", people, "-o", tmp_path / "a.xls"], "the name must end in"),
         (["avatarize", people, "-o", tmp_path / "no" / "a.csv"], "can't be written"),
         (["run", people, "-o", people], "can't be written"),
         (["run", people, "-o", tmp_path / "file" / "out"], "can't be written"),

@@ -16,26 +16,20 @@ import polars as pl
 import pytest
 
 from sosie import Avatarizer, audit
-from sosie.audits.privacy import singling_out
-from sosie.audits.results import NOT_ALIGNED, NOT_ON_CLUSTER, Audit
+from sosie.audits.audit import AuditOptions
+from sosie.audits.privacy import local_cloaking
+from sosie.audits.reasons import NOT_ALIGNED, NOT_ON_CLUSTER
+from sosie.audits.registry import DEFINITIONS
+from sosie.audits.results import Audit
 from sosie.cli import status_of
-from sosie.errors import InputError
+from sosie.data.table import Roles
+from sosie.errors import InputError, Reason
 
 dd = pytest.importorskip("dask.dataframe")
 
 pytestmark = pytest.mark.filterwarnings("ignore::sosie.errors.SosieWarning")
 
-ON_CLUSTER = (
-    "column_direct_match_protection",
-    "hidden_rate",
-    "local_cloaking",
-    "distance_to_closest",
-    "closest_distances_ratio",
-    "closest_rate",
-    "row_direct_match_protection",
-    "rare_values",
-    "hellinger_mean",
-)
+ON_CLUSTER = tuple(d.key for d in DEFINITIONS if d.gathered is not None)
 
 
 @pytest.fixture(autouse=True)
@@ -171,10 +165,12 @@ def test_the_same_figures_for_any_partition() -> None:
 
 def test_tables_that_are_not_aligned() -> None:
     originals, avatars = people(), odd(people()).iloc[:333]
-    here = measured_here(originals, avatars, drop=["visits"], categorical=["age"], components=2)
-    there = audit(
-        cut(originals, 3), cut(avatars, 2), drop=["visits"], categorical=["age"], components=2
-    )
+    options: dict[str, Any] = {
+        "roles": Roles(drop=("visits",), categorical=("age",)),
+        "options": AuditOptions(components=2),
+    }
+    here = measured_here(originals, avatars, **options)
+    there = audit(cut(originals, 3), cut(avatars, 2), **options)
     check_the_same(there, here)
     for key in ("column_direct_match_protection", "hidden_rate", "local_cloaking"):
         assert there.privacy[key].reason == NOT_ALIGNED
@@ -184,8 +180,8 @@ def test_tables_that_are_not_aligned() -> None:
 def test_farther_avatars_are_counted_for_the_same_sample(
     monkeypatch: pytest.MonkeyPatch, sample: int
 ) -> None:
-    monkeypatch.setattr(singling_out, "MOST_COUNTED", sample)
-    monkeypatch.setattr(singling_out, "SAMPLE", sample)
+    monkeypatch.setattr(local_cloaking, "MOST_COUNTED", sample)
+    monkeypatch.setattr(local_cloaking, "SAMPLE", sample)
     originals, avatars = people(), mixed_up(people())
     here = measured_here(originals, avatars, aligned=True, metrics=["local_cloaking"])
     there = audit(cut(originals, 4), cut(avatars, 5), aligned=True, metrics=["local_cloaking"])
@@ -204,7 +200,7 @@ def test_people_who_are_all_alike() -> None:
     one, other = originals.iloc[:1], avatars.iloc[20:21]
     check_the_same(audit(cut(one, 1), cut(other, 1)), measured_here(one, other))
     assert here.privacy.row_direct_match_protection.value == 100
-    assert "no column varies" in str(here.privacy.distance_to_closest.reason)
+    assert here.privacy.distance_to_closest.reason == Reason("nothing_varies")
 
 
 def test_what_can_not_be_compared_is_named() -> None:
@@ -229,7 +225,7 @@ def test_what_can_not_be_compared_is_named() -> None:
     with pytest.raises(InputError, match="second table, column 'age', row 1: 'old'"):
         audit(one, cut(avatars.assign(age="old"), 2))
     with pytest.raises(InputError, match="there is no column 'agee' to compare"):
-        audit(one, other, known=["agee"])
+        audit(one, other, options=AuditOptions(known=["agee"]))
 
 
 def test_partitions_that_differ_are_named() -> None:

@@ -348,9 +348,42 @@ def test_files_keep_their_order_and_their_types(tmp_path: Path, monkeypatch: Any
         avatarize_folder(data, tmp_path / "out", of_neighbours())
 
 
+@pytest.mark.parametrize("told", [True, False])
+def test_case_49_a_folder_has_the_dtypes_of_the_originals_for_pandas(
+    tmp_path: Path, monkeypatch: Any, told: bool
+) -> None:
+    import dask.distributed
+    import polars as pl
+
+    from sosie.cluster.dask import avatarize_folder
+
+    @contextmanager
+    def nobody(**_: object) -> Iterator[None]:
+        yield
+
+    monkeypatch.setattr(dask.distributed, "Client", nobody)
+    frame = people(400)[["age", "visits", "sex", "smoker"]]
+    doses = [None if i % 9 == 0 else i % 40 for i in range(len(frame))]
+    frame = frame.reset_index(drop=True).assign(dose=pd.array(doses, dtype="Int64"))
+    for site in "ab":
+        folder = tmp_path / "in" / f"site={site}"
+        folder.mkdir(parents=True)
+        if told:
+            frame.to_parquet(folder / "0.parquet")
+        else:  # as other programs write it
+            pl.from_pandas(frame).write_parquet(folder / "0.parquet")
+    avatarize_folder(tmp_path / "in", tmp_path / "out", Avatarizer(seed=1))
+    before, after = pd.read_parquet(tmp_path / "in"), pd.read_parquet(tmp_path / "out")
+    assert (
+        after.drop(columns="site").dtypes.to_dict() == before.drop(columns="site").dtypes.to_dict()
+    )
+    assert set(after["site"]) == {"a", "b"}
+    assert len(after.sort_values("age")) == len(before)
+
+
 def test_names_that_are_no_text_and_names_like_ours() -> None:
     frame = people(500)[["age", "visits", "sex", "smoker"]]
-    for names in ([0, 1, 2, 3], ["__key__", "__place__", "c0", "0"], [("a", 1), "b", 2, "v0"]):
+    for names in ([0, 1, 2, 3], ["__key__", "__place__", "c0", "0"], ["a 1", "b", 2, "v0"]):
         named = frame.copy()
         named.columns = pd.Index(names, tupleize_cols=False)
         here = of_neighbours(seed=1).fit(named).release()

@@ -226,10 +226,13 @@ def test_text_dates_are_never_guessed(backend: Backend) -> None:
     [
         (Roles(date={"x": "%d/%m/%Y"}), "31/02/2020", "row 2: '31/02/2020' can't be read"),
         (Roles(date={"x": None}), "yesterday", "row 2: 'yesterday' can't be read"),
-        (Roles(date={"x": None}), "2020-01-01T00:00:00+02:00", "time zone in text"),
-        (Roles(numeric=("x",)), "n/a", "row 2: 'n/a' can't be read"),
-        (Roles(numeric=("x",)), "", "row 2: '' can't be read"),
-        (Roles(numeric=("x",)), "nan", "row 2: 'nan' can't be read"),
+        (
+            Roles(date={"x": None}),
+            "2020-01-01T00:00:00+02:00",
+            "row 2: '2020-01-01T00:00:00+02:00'",
+        ),
+        (Roles(numeric=("x",)), "high", "row 2: 'high' can't be read"),
+        (Roles(numeric=("x",)), "12b", "row 2: '12b' can't be read"),
         (Roles(numeric=("x",)), "inf", "infinite value in row 2"),
     ],
 )
@@ -555,7 +558,7 @@ def test_selected_columns_keep_the_order_of_the_table() -> None:
 
 
 def test_column_names_may_be_anything(any_pandas: Backend) -> None:
-    names = ["a b", "(x)", "it's", "new\nline", "😀", "class", 0, 1, ("two", "parts"), None]
+    names = ["a b", "(x)", "it's", "new\nline", "😀", "class", 0, 1]
     frame = any_pandas.frame({str(i): [i, i + 1] for i in range(len(names))})
     frame.columns = pd.Index(names, dtype=object, tupleize_cols=False)
     assert Table.of(frame).names == tuple(names)

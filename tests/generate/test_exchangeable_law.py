@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +24,7 @@ from sosie.generate.exchangeable import ExchangeableLaw, draw, fit, pairing
 from sosie.generate.exchangeable.intercepts import two_levels, weights_of
 from sosie.generate.exchangeable.moments import roots
 from sosie.generate.exchangeable.tails import Back
+from sosie.generate.gathered import Layout
 from sosie.generate.normal_scores import NormalScores
 from sosie.generate.release import Release
 from sosie.latent.famd import FAMD
@@ -516,33 +516,11 @@ def test_the_pairing_is_within_groups_and_even() -> None:
         assert own / 3_000 == pytest.approx(np.full_like(own, 1 / (high - low)), abs=0.04)
 
 
-@dataclass(frozen=True)
-class Origin:
-    """What a `Release` reads of where its avatars come from."""
-
-    order: Ints
-    voted: Sequence[Any]
-    numbers: Sequence[Any]
-
-
-@dataclass(frozen=True)
-class Named:
-    name: object
-    column: int
-
-
 def test_a_release_comes_in_the_dtypes_of_the_originals(fitted: Fitted) -> None:
     rows = pairing(fitted.groups.order, fitted.groups.bounds, 1, 0)
-    numbers = [Named(name, i) for i, name in enumerate(fitted.law.names)]
-    origin: Any = Origin(rows, fitted.law.voted, numbers)
-    made = Release(
-        fitted.table,
-        origin,
-        draw(fitted.law, 1, 0),
-        np.arange(400),
-        np.arange(400),
-        np.empty(0, int),
-    )
+    layout = Layout(fitted.law.voted, fitted.law.names)
+    drawn = draw(fitted.law, 1, 0)
+    made = Release(fitted.table, layout, drawn, np.arange(400), rows, np.empty(0, int))
     assert made.frame().schema == people().schema
 
 

@@ -64,7 +64,8 @@ PRIVATE = [
     "private",
     "private/README.txt",
     "private/aligned.parquet",
-    "private/seed.txt",
+    "private/key",
+    "private/seed",
     "private/source.txt",
 ]
 
@@ -119,7 +120,7 @@ def test_the_folder(data: Path, tmp_path: Path) -> None:
     ]
     assert steps == ["read", "fit", "draw", "audit", "report"]
     assert done.avatars.read_text().startswith("age,dose,arm,site,seen\n")
-    assert (done.folder / "private" / "seed.txt").read_text() == "5\n"
+    assert (done.folder / "private" / "seed").read_text() == "5\n"
     found = told(done.folder)
     assert found["schema"] == "sosie/run/1"
     assert found["version"] == sosie.__version__
@@ -296,7 +297,7 @@ HOSTILE = ["<b>&\"'</script>", "🩺", "a\nb", "class", "x;y", "{{ 7 * 7 }}", "$
 def test_columns_of_any_name(tmp_path: Path, suffix: str) -> None:
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({name: rng.normal(size=ROWS) for name in HOSTILE})
-    frame = frame.with_columns(**{HOSTILE[0]: rng.choice(HOSTILE, ROWS)})
+    frame = frame.with_columns(**{HOSTILE[0]: rng.choice([f"{name} " for name in HOSTILE], ROWS)})
     write(frame, tmp_path / f"x.{suffix}")
     done = run(tmp_path / f"x.{suffix}", tmp_path / "out", Avatarizer(keep=["🩺"]))
     assert read(done.avatars).frame.columns == HOSTILE

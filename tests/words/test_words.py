@@ -9,40 +9,12 @@ from typing import Any
 import pytest
 
 from sosie.attacks import laboratory
-from sosie.audits import results
-from sosie.audits.registry import DEFINITIONS
+from sosie.audits.registry import DEFINITIONS, definition_of
 from sosie.errors import InputError
 from sosie.words import LANGUAGES, Words, load
-from sosie.words.readings import (
-    ADVICE,
-    Standing,
-    advice,
-    example,
-    meaning,
-    reading,
-    reason,
-    standing,
-)
+from sosie.words.readings import Standing, advice, example, meaning, reading, reason, standing
 
-METRICS = (
-    "column_direct_match_protection",
-    "hidden_rate",
-    "local_cloaking",
-    "distance_to_closest",
-    "closest_distances_ratio",
-    "closest_rate",
-    "row_direct_match_protection",
-    "categorical_hidden_rate",
-    "rare_values",
-    "correlation_protection_rate",
-    "linkability",
-    "inference",
-    "membership",
-    "hellinger_mean",
-    "association_difference",
-    "hellinger_projection",
-    "predictive_ratio",
-)
+METRICS = tuple(definition.key for definition in DEFINITIONS)
 SCENARIOS = ("v1", "v2", "nearest", "insert", "partial")
 ESTIMATORS = [name for name in laboratory.ESTIMATORS if name != "all"]
 DEFAULTS = {"method": "smoothed", "decode": "draw", "keep": []}
@@ -113,7 +85,9 @@ def test_each_metric_is_described(words: Words, key: str) -> None:
 def test_each_metric_can_be_improved_in_two_or_three_ways(
     words: Words, key: str, parameters: dict[str, Any]
 ) -> None:
-    names = advice(key, parameters)
+    definition = definition_of(key)
+    assert definition is not None
+    names = advice(definition.advice, parameters)
     assert 2 <= len(names) <= 3
     assert all(f"advice.{name}" in words for name in names)
 
@@ -135,14 +109,15 @@ def test_the_example_counts_people() -> None:
 
 def test_every_advice_is_given_by_a_metric() -> None:
     written = {key.removeprefix("advice.") for key in load("en").texts if key.startswith("advice.")}
-    assert written == {name for names in ADVICE.values() for name in names}
+    assert written == {name for definition in DEFINITIONS for name in definition.advice}
 
 
 def test_advice_leaves_out_what_is_done() -> None:
-    assert advice("hidden_rate", {"method": "barycentre"})[0] == "smoothed"
-    assert "smoothed" not in advice("hidden_rate", {"method": "smoothed"})
-    assert "unkeep" not in advice("column_direct_match_protection", {"keep": []})
-    assert "unkeep" in advice("column_direct_match_protection", {"keep": ["age"]})
+    names = ("smoothed", "unkeep", "raise_k")
+    assert advice(names, {"method": "barycentre"})[0] == "smoothed"
+    assert "smoothed" not in advice(names, {"method": "smoothed"})
+    assert "unkeep" not in advice(names, {"keep": []})
+    assert "unkeep" in advice(names, {"keep": ["age"]})
 
 
 def test_english_names_follow_the_french_ones_in_brackets() -> None:
@@ -307,26 +282,24 @@ def test_meaning_of_an_unknown_metric_is_empty(words: Words) -> None:
     assert meaning(words, "unheard_of", metric(81.5)) == ""
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        results.NOT_ALIGNED,
-        results.NO_HOLDOUT,
-        results.NO_CATEGORIES,
-        results.TOO_FEW_COLUMNS,
-        results.TOO_FEW_PEOPLE,
-    ],
-)
-def test_reasons_of_results_are_translated(text: str) -> None:
-    assert reason(load("en"), {"reason": text}) == text
-    assert reason(load("fr"), {"reason": text}) != text
+REASONS = [key.split(".")[1] for key in load("en").texts if key.startswith("reasons.")]
 
 
-def test_a_reason_with_a_number_is_translated() -> None:
-    given = {"reason": "no level is carried by fewer than 5 people."}
-    expected = "aucune modalité n’est portée par moins de 5 personnes."
-    assert reason(load("fr"), given) == expected
+@pytest.mark.parametrize("key", REASONS)
+def test_every_reason_reads_after_because(words: Words, key: str) -> None:
+    values = dict.fromkeys(placeholders(words.texts[f"reasons.{key}"]), 12)
+    text = reason(words, {"key": key, "values": values})
+    assert "{" not in text
+    assert text == "12" or text.endswith(".")
 
 
-def test_an_unknown_reason_is_given_as_it_is() -> None:
-    assert reason(load("fr"), {"reason": "a new reason"}) == "a new reason"
+def test_numbers_in_reasons_are_written_as_the_language_does() -> None:
+    told = {"key": "no_rare_level", "values": {"k": 5000}}
+    expected = "aucune modalité n’est portée par moins de 5\u202f000 personnes."
+    assert reason(load("fr"), told) == expected
+
+
+def test_a_reason_of_an_earlier_version_is_given_as_it_is() -> None:
+    assert reason(load("fr"), "there are too few people.") == "there are too few people."
+    assert reason(load("fr"), {"key": "unheard_of", "values": {"n": 3}}) == "unheard_of"
+    assert reason(load("fr"), None) == ""

@@ -20,6 +20,7 @@ from sosie.attacks.estimators.scorers import Gaussians
 from sosie.attacks.moments import CELLS
 from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.compute.randomness import blocks
+from sosie.data.missing import tags
 from sosie.data.table import Levels, Numbers, Table
 from sosie.errors import InputError, Reason
 from sosie.generate import law as formulas
@@ -185,7 +186,7 @@ class Law:
         for number, column in zip(mixture.numbers, self.table.numbers, strict=True):
             seen = _numbers(target, column).values[rows]
             missing = np.isnan(seen)
-            state = np.where(missing, MISSING, SCORED)
+            state = np.where(missing, MISSING + tags(seen).astype(np.int64), SCORED)
             half = _half_step(column)
             if number.scale.spike is not None:
                 state = np.where(seen == number.scale.spike, SPIKE, state)

@@ -14,7 +14,7 @@ from sosie.attacks.moments import MOST_COMPONENTS, rows_of, transformed
 from sosie.attacks.results import AttackResult, Rate
 from sosie.attacks.scenarios import Cast, Setup
 from sosie.attacks.sources import Source
-from sosie.audits.comparison import own_distances
+from sosie.audits.distances import own_distances
 from sosie.data.table import Table
 from sosie.errors import InputError
 from sosie.latent.famd import FAMD, Layout

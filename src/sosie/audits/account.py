@@ -117,7 +117,7 @@ class Account:
     severity: Severity | None = None
 
     @classmethod
-    def of(cls, found: Mapping[str, Any], source: str) -> Self:
+    def of(cls, entries: Mapping[str, Any], source: str) -> Self:
         """Read and check the entries of a context file, or of ``audit.json``.
 
         Raises
@@ -125,36 +125,36 @@ class Account:
         InputError
             An entry is of the wrong kind, unknown or out of range; `source` names the file.
         """
-        holders = _table(found, "holders", HOLDERS, source)
+        holders = _table(entries, "holders", HOLDERS, source)
         return cls(
-            **{key: _text(found, key, source) for key in TEXTS},
-            recipients=_list(found, "recipients", source),
-            measures=_list(found, "measures", source),
+            **{key: _text(entries, key, source) for key in TEXTS},
+            recipients=_list(entries, "recipients", source),
+            measures=_list(entries, "measures", source),
             holders=MappingProxyType({key: _text(holders, key, source) for key in holders}),
-            likelihood=_likelihood(found, source),
-            severity=_severity(found, source),
+            likelihood=_likelihood(entries, source),
+            severity=_severity(entries, source),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """What was stated, as JSON; nothing where nothing was."""
-        told: dict[str, Any] = {key: getattr(self, key) for key in TEXTS}
-        told |= {key: list(getattr(self, key)) for key in LISTS}
-        told["holders"] = dict(self.holders)
+        fields: dict[str, Any] = {key: getattr(self, key) for key in TEXTS}
+        fields |= {key: list(getattr(self, key)) for key in LISTS}
+        fields["holders"] = dict(self.holders)
         for key in ("likelihood", "severity"):
             stated = getattr(self, key)
-            told[key] = None if stated is None else asdict(stated)
-        return {key: value for key, value in told.items() if value}
+            fields[key] = None if stated is None else asdict(stated)
+        return {key: value for key, value in fields.items() if value}
 
 
-def _text(found: Mapping[str, Any], key: str, source: str) -> str:
-    value = found.get(key, "")
+def _text(entries: Mapping[str, Any], key: str, source: str) -> str:
+    value = entries.get(key, "")
     if not isinstance(value, str):
         raise InputError(f"{source}: {key} must be a text, got {value!r}")
     return value
 
 
-def _list(found: Mapping[str, Any], key: str, source: str) -> tuple[str, ...]:
-    value = found.get(key, [])
+def _list(entries: Mapping[str, Any], key: str, source: str) -> tuple[str, ...]:
+    value = entries.get(key, [])
     value = [value] if isinstance(value, str) else value
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise InputError(f"{source}: {key} must be a list of texts, got {value!r}")
@@ -162,9 +162,9 @@ def _list(found: Mapping[str, Any], key: str, source: str) -> tuple[str, ...]:
 
 
 def _table(
-    found: Mapping[str, Any], key: str, known: tuple[str, ...], source: str
+    entries: Mapping[str, Any], key: str, known: tuple[str, ...], source: str
 ) -> Mapping[str, Any]:
-    value = found.get(key) or {}
+    value = entries.get(key) or {}
     if not isinstance(value, Mapping):
         raise InputError(f"{source}: write {key} as a table, [{key}], one entry a line")
     unknown = [name for name in value if name not in known]
@@ -175,9 +175,9 @@ def _table(
     return value
 
 
-def _likelihood(found: Mapping[str, Any], source: str) -> Likelihood | None:
+def _likelihood(entries: Mapping[str, Any], source: str) -> Likelihood | None:
     known = ("negligible", "limited", "important", "holder", "source")
-    stated = _table(found, "likelihood", known, source)
+    stated = _table(entries, "likelihood", known, source)
     if not stated:
         return None
     bounds = [stated.get(level) for level in LEVELS[:3]]
@@ -194,8 +194,8 @@ def _likelihood(found: Mapping[str, Any], source: str) -> Likelihood | None:
     return Likelihood(negligible, limited, important, holder, _text(stated, "source", source))
 
 
-def _severity(found: Mapping[str, Any], source: str) -> Severity | None:
-    stated = _table(found, "severity", ("level", "why"), source)
+def _severity(entries: Mapping[str, Any], source: str) -> Severity | None:
+    stated = _table(entries, "severity", ("level", "why"), source)
     if not stated:
         return None
     if stated.get("level") not in LEVELS:

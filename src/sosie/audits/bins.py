@@ -21,6 +21,7 @@ __all__ = ["Bins", "bins_of", "round_edges"]
 _EPOCH = dt.datetime(1970, 1, 1)
 _MICROSECOND = dt.timedelta(microseconds=1)
 _DAY = 86_400 * 10**6
+# Spans of a calendar that a reader counts in.
 _MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12_000)
 _SECONDS = (1, 5, 15, 30, 60, 300, 900, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600)
 _SPANS = tuple(
@@ -31,7 +32,7 @@ _SPANS = tuple(
     )
 )
 _MONDAY = 4 * _DAY  # the first of the era
-_MONTH = 30.436875 * _DAY
+_MONTH = 30.436875 * _DAY  # a twelfth of the Gregorian year of 365.2425 days, on average
 HALVES = 2**50
 """Up to so far from 0, floating point has halves to spare."""
 

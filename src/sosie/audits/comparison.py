@@ -13,126 +13,21 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from sosie.audits.definition import Need
+from sosie.audits.distances import CHUNK, Crowd, closer_within, crowd
+from sosie.audits.reasons import NO_CATEGORIES, NO_HOLDOUT, NOT_ALIGNED, TOO_FEW_COLUMNS
 from sosie.audits.results import Metric
 from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.compute.storage import MEMORY, Space
 from sosie.data.rows import rows_found
 from sosie.data.table import Column, Levels, Roles, Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.latent.famd import FAMD, CrossProduct, Layout
 from sosie.latent.neighbours import NeighbourIndex
 
-__all__ = ["TIE", "Comparison", "Crowd", "Found", "compared", "crowd", "encoded"]
+__all__ = ["Comparison", "Found", "compared", "encoded"]
 
 Counted = TypeVar("Counted")
-
-TIE = 1e-9
-"""Distances that differ by less than this share of themselves are tied."""
-
-NEAREST = 32
-"""Avatars looked at around each original; farther ones are counted where a metric needs it."""
-
-CHUNK = 65_536
-
-
-@dataclass(frozen=True)
-class Crowd:
-    """What stands around each original, between it and its own avatar.
-
-    Attributes
-    ----------
-    own : (n,) float64, distance to the nearest avatar of its own.
-    nearest : (n,) float64, distance to the nearest avatar.
-    hit : (n,) float64, chance that one of the nearest avatars, drawn evenly among those
-        tied, is its own; in 0..1.
-    closer : (n,) int64, avatars strictly closer than its own, counted up to `limit`.
-    limit : a count that reaches it stands for "at least".
-    """
-
-    own: Floats
-    nearest: Floats
-    hit: Floats
-    closer: Ints
-    limit: int
-
-
-def crowd(originals: NeighbourIndex, avatars: NeighbourIndex) -> Crowd:
-    """Look for each original's own avatar among those nearest to it.
-
-    Parameters
-    ----------
-    originals : of n points.
-    avatars : of N n points, aligned, one whole table after the other.
-    """
-    queries, count = originals.points, len(originals)
-    own = np.array(
-        [
-            own_distances(queries, avatars.points[start : start + count])
-            for start in range(0, len(avatars), count)
-        ]
-    )
-    limit = min(NEAREST, len(avatars))
-    nearest, hit = np.empty(count), np.empty(count)
-    closer = np.empty(count, dtype=np.int64)
-    order = originals.order
-    for start in range(0, count, CHUNK):
-        rows = order[start : start + CHUNK]
-        # Equal originals stand together in this order: each distinct one is looked up once.
-        first = np.diff(originals.groups[rows], prepend=-1) != 0
-        which = np.cumsum(first) - 1
-        points = queries[rows[first]]
-        distances = avatars.nearest(points, limit).distances
-        tied, full = ties(distances, len(avatars))
-        if len(full):
-            counted = avatars.count_within(points[full], tied_within(distances[full]))
-            tied[full] = np.maximum(counted, limit)
-        around = beside(own[:, rows], distances[which], tied[which])
-        nearest[rows], hit[rows], closer[rows] = around.nearest, around.hit, around.closer
-    return Crowd(own.min(axis=0), nearest, hit, closer, limit)
-
-
-def tied_within(distances: Floats) -> Floats:
-    """How far an avatar is tied with the nearest, ``(m,) float64``."""
-    return np.asarray(distances[:, 0] * (1 + TIE))
-
-
-def ties(distances: Floats, avatars: int) -> tuple[Ints, Ints]:
-    """How many avatars are tied with the nearest, and where there may be more than were looked at.
-
-    Parameters
-    ----------
-    distances : (m, limit) float64, closest first.
-    avatars : how many there are.
-    """
-    tied = (distances <= tied_within(distances)[:, None]).sum(axis=1)
-    limit = distances.shape[1]
-    return tied, np.flatnonzero((tied == limit) & (limit < avatars))
-
-
-def beside(own: Floats, distances: Floats, tied: Ints) -> Crowd:
-    """What stands around some originals.
-
-    Parameters
-    ----------
-    own : (parts, m) float64, distances to the avatars of their own.
-    distances : (m, limit) float64, to the nearest avatars, closest first; infinite where none is
-        as near as their own.
-    tied : (m,) int64, avatars that are tied with the nearest.
-    """
-    hit = (own <= tied_within(distances)).sum(axis=0) / tied
-    closest = own.min(axis=0)
-    closer = (distances < closer_within(closest)[:, None]).sum(axis=1)
-    return Crowd(closest, distances[:, 0], np.minimum(hit, 1.0), closer, distances.shape[1])
-
-
-def closer_within(own: Floats) -> Floats:
-    """Within what distance an avatar is strictly closer than their own."""
-    return own * (1 - TIE)
-
-
-def own_distances(originals: Floats, avatars: Floats) -> Floats:
-    """From row i to row i, ``(n,) float64``."""
-    return np.asarray(np.sqrt(np.square(avatars - originals).sum(axis=1)))
 
 
 @dataclass(frozen=True)
@@ -196,23 +91,25 @@ class Comparison:
             A column is missing or extra, a value can't be read, or the tables are declared
             aligned and their numbers of rows do not fit.
         """
-        first = encoded(originals, roles, space)
-        second = avatars if isinstance(avatars, Table) else first.like(avatars)
-        _check_levels(first, second)
-        third = None
+        people = encoded(originals, roles, space)
+        records = avatars if isinstance(avatars, Table) else people.like(avatars)
+        _check_levels(people, records)
+        strangers = None
         if holdout is not None:
             # Levels that only the avatars have keep the avatars' codes.
-            third = holdout if isinstance(holdout, Table) else _held_out(second, holdout)
-        if not len(second):
+            strangers = (
+                holdout if isinstance(holdout, Table) else _encoded_holdout(records, holdout)
+            )
+        if not len(records):
             raise InputError("the avatars have no rows")
-        if third is not None and not len(third):
+        if strangers is not None and not len(strangers):
             raise InputError("the holdout has no rows")
         if aligned:
-            check_aligned(len(first), len(second))
-        pairs = zip(first.columns, second.columns, strict=True)
+            check_aligned(len(people), len(records))
+        pairs = zip(people.columns, records.columns, strict=True)
         appeared = [note for before, after in pairs for note in appeared_in(before, after)]
-        notes = (*first.notes, *second.notes, *appeared)
-        return cls(first, second, third, aligned, components, threads, tuple(dict.fromkeys(notes)))
+        notes = tuple(dict.fromkeys((*people.notes, *records.notes, *appeared)))
+        return cls(people, records, strangers, aligned, components, threads, notes)
 
     def __len__(self) -> int:
         return len(self.originals)
@@ -226,6 +123,21 @@ class Comparison:
     def parts(self) -> int:
         """Avatars for each person, where the tables are aligned."""
         return self.avatar_count // len(self)
+
+    def lacks(self, *needs: Need) -> Reason | None:
+        """Why a metric with such needs has no value here; None where all is there.
+
+        The first need that is not met is named.
+        """
+        unmet: dict[Need, tuple[bool, Reason]] = {
+            "aligned": (not self.aligned, NOT_ALIGNED),
+            "holdout": (self.holdout is None, NO_HOLDOUT),
+            "categories": (not self.originals.levels, NO_CATEGORIES),
+            "two_columns": (len(self.originals.columns) < 2, TOO_FEW_COLUMNS),
+        }
+        return next(
+            (reason for need in needs for lacking, reason in [unmet[need]] if lacking), None
+        )
 
     def measure(self, metric: Callable[..., Metric], **options: Any) -> Metric:
         """A metric of these tables, computed where they are."""
@@ -333,8 +245,8 @@ class Comparison:
         distances[:, 1] = np.inf  # a single original has no second
         for start in range(0, len(points), CHUNK):
             rows = order[start : start + CHUNK]
-            found = self.original_index.nearest(points[rows], min(2, len(self))).distances
-            distances[rows, : found.shape[1]] = found
+            nearest = self.original_index.nearest(points[rows], min(2, len(self))).distances
+            distances[rows, : nearest.shape[1]] = nearest
         return distances
 
 
@@ -356,7 +268,7 @@ class Found(Comparison):
     counted: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     known: Mapping[str, Any] = field(default_factory=dict)
     closer_avatars: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    no_space: str | None = None
+    no_space: Reason | None = None
 
     def __post_init__(self) -> None:
         self.__dict__.update(self.known)
@@ -376,7 +288,7 @@ class Found(Comparison):
     @cached_property
     def famd(self) -> FAMD:
         """There is none here; whoever needs it is told why."""
-        raise InputError(self.no_space or "the latent space of these tables is elsewhere")
+        raise InputError("these tables have no latent space here", reason=self.no_space)
 
     def closer(self, _: Ints) -> Ints:
         """What was counted, see `Comparison.closer`."""
@@ -418,8 +330,8 @@ def _part(product: CrossProduct, names: Sequence[Hashable]) -> CrossProduct:
     total = product.total
     if product.dense:
         return part.restore(total[np.ix_(places, places)])
-    some = total[places][:, places]
-    return part.restore(some.toarray() if part.dense else some)
+    rows_and_columns = total[places][:, places]
+    return part.restore(rows_and_columns.toarray() if part.dense else rows_and_columns)
 
 
 def encoded(originals: object, roles: Roles | None = None, space: Space = MEMORY) -> Table:
@@ -435,9 +347,9 @@ def encoded(originals: object, roles: Roles | None = None, space: Space = MEMORY
     return table
 
 
-def _held_out(second: Table, holdout: object) -> Table:
+def _encoded_holdout(avatars: Table, holdout: object) -> Table:
     try:
-        return second.like(holdout)
+        return avatars.like(holdout)
     except InputError as error:
         raise InputError(f"holdout: {error}") from error
 

@@ -8,6 +8,10 @@ ones by recipient, sensitivity and number of releases::
     sensitivity = "high"       # ordinary or high
     releases = 3               # how many will ever be published
 
+    analyses = [               # of the study, for `run` and `tune`: see docs/analyses.md
+      "survival days, event ~ arm",
+    ]
+
     [[targets]]                # always
     column_direct_match_protection = 60
     closest_rate = false       # no target
@@ -62,6 +66,7 @@ class Context:
     releases : how many will ever be published.
     targets : metric -> target that differs from the default; None for no target.
     account : what is stated about purpose, recipients, measures and how a rate is read.
+    analyses : of the study, that are to come out alike (see `sosie.studies.grammar`).
 
     Examples
     --------
@@ -75,6 +80,7 @@ class Context:
     releases: int = 1
     targets: Targets = field(default_factory=dict)
     account: Account = field(default_factory=Account)
+    analyses: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -100,20 +106,25 @@ class Context:
             The file can't be read, or holds something unknown or out of range.
         """
         source = "the context" if file is None else str(file)
-        found: dict[str, Any] = {} if file is None else _read(Path(file))
+        entries: dict[str, Any] = {} if file is None else _read(Path(file))
         given = {"recipient": recipient, "sensitivity": sensitivity, "releases": releases}
         facts: dict[str, Any] = {"recipient": "public", "sensitivity": "ordinary", "releases": 1}
-        facts |= {key: found[key] for key in facts if key in found}
+        facts |= {key: entries[key] for key in facts if key in entries}
         facts |= {key: value for key, value in given.items() if value is not None}
         _check_facts(facts, source)
         chosen: dict[str, float | None] = {}
-        for group in [*BUILT_IN, *_groups(found, source)]:
+        for group in [*BUILT_IN, *_groups(entries, source)]:
             if _holds(group.get("when", {}), facts, source):
                 chosen |= {key: _target(key, group[key], source) for key in group if key != "when"}
         chosen |= targets or {}
-        name = found.get("name", "default" if file is None else Path(file).stem)
-        account = Account.of(found, source)
-        return cls(name=str(name), targets=MappingProxyType(chosen), account=account, **facts)
+        name = entries.get("name", "default" if file is None else Path(file).stem)
+        return cls(
+            name=str(name),
+            targets=MappingProxyType(chosen),
+            account=Account.of(entries, source),
+            analyses=_analyses(entries, source),
+            **facts,
+        )
 
     def target(self, key: str, default: float | None) -> float | None:
         """The target of a metric here."""
@@ -121,7 +132,7 @@ class Context:
 
     def to_dict(self) -> dict[str, Any]:
         """What ``audit.json`` says of it."""
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "name": self.name,
             "recipient": self.recipient,
             "sensitivity": self.sensitivity,
@@ -129,24 +140,24 @@ class Context:
             "targets": dict(self.targets),
         }
         stated = self.account.to_dict()
-        return told | ({"stated": stated} if stated else {})
+        return fields | ({"stated": stated} if stated else {})
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
+        entries = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{file}: {error.strerror or 'it can not be read'}") from error
     except (ValueError, RecursionError) as error:  # what TOML does not allow, or too deep
         raise InputError(f"{file}: not a TOML file ({error})") from error
     known = (
-        *("name", "recipient", "sensitivity", "releases", "targets"),
+        *("name", "recipient", "sensitivity", "releases", "targets", "analyses"),
         *(*TEXTS, *LISTS, *TABLES),
     )
-    unknown = [key for key in found if key not in known]
+    unknown = [key for key in entries if key not in known]
     if unknown:
         raise InputError(f"{file}: unknown {quoted(unknown)}; there are {', '.join(known)}")
-    return found
+    return entries
 
 
 def _check_facts(facts: Mapping[str, Any], source: str) -> None:
@@ -158,8 +169,17 @@ def _check_facts(facts: Mapping[str, Any], source: str) -> None:
         raise InputError(f"{source}: releases must be a whole number of at least 1: {releases!r}")
 
 
-def _groups(found: Mapping[str, Any], source: str) -> list[Mapping[str, Any]]:
-    groups = found.get("targets", [])
+def _analyses(entries: Mapping[str, Any], source: str) -> tuple[str, ...]:
+    texts = entries.get("analyses", [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise InputError(
+            f"{source}: write analyses as a list of texts, such as ['mean days by arms']"
+        )
+    return tuple(texts)
+
+
+def _groups(entries: Mapping[str, Any], source: str) -> list[Mapping[str, Any]]:
+    groups = entries.get("targets", [])
     groups = [groups] if isinstance(groups, dict) else groups
     if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
         raise InputError(f"{source}: write targets as [[targets]] and one metric a line")

@@ -1,7 +1,7 @@
-"""Intervals of a rate seen in n trials, of a rate above a control, and of a median.
+"""Intervals of a rate seen in n trials, of a rate above a control, of a median, of an area.
 
-Shares in 0..1 everywhere, in and out. Wilson for display, Clopper-Pearson for the bound
-that a risk is compared with.
+Shares in 0..1 everywhere, in and out, but for `hidden_interval`, which is in percent.
+Wilson for display, Clopper-Pearson for the bound that a risk is compared with.
 
 Sources: Wilson, E. B. (1927), JASA 22(158); Clopper, C. and Pearson, E. (1934),
 Biometrika 26(4).
@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 
 from sosie.errors import InputError
 
-__all__ = ["above_control", "clopper_pearson_upper", "median_interval", "wilson"]
+__all__ = [
+    "above_control",
+    "area_interval",
+    "clopper_pearson_upper",
+    "hidden_interval",
+    "median_interval",
+    "wilson",
+]
 
 
 def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]:
@@ -165,6 +172,44 @@ def median_interval(values: NDArray[Any], level: float = 0.95) -> tuple[float, f
         return None
     ranked = np.partition(values, (rank - 1, count - rank))
     return float(ranked[rank - 1]), float(ranked[count - rank])
+
+
+def hidden_interval(hits: float, n: int) -> tuple[float, float]:
+    """Wilson's interval of the share that was not hit, in percent.
+
+    Examples
+    --------
+    >>> low, high = hidden_interval(2, 10)
+    >>> round(low, 2), round(high, 2)
+    (49.02, 94.33)
+    """
+    low, high = wilson(hits, n)
+    return 100 * (1 - high), 100 * (1 - low)
+
+
+def area_interval(area: float, positives: int, negatives: int) -> tuple[float, float]:
+    """95 % interval of an area under the curve, within 0..1.
+
+    Parameters
+    ----------
+    area : of ``positives`` ranked against ``negatives``, in 0..1.
+
+    Examples
+    --------
+    >>> low, high = area_interval(0.8, 50, 50)
+    >>> round(low, 3), round(high, 3)
+    (0.713, 0.887)
+
+    Notes
+    -----
+    Source: Hanley and McNeil, Radiology 143 (1982).
+    """
+    one, two = area / (2 - area), 2 * area**2 / (1 + area)
+    variance = (
+        area * (1 - area) + (positives - 1) * (one - area**2) + (negatives - 1) * (two - area**2)
+    ) / (positives * negatives)
+    half = 1.96 * sqrt(max(0.0, variance))
+    return max(0.0, area - half), min(1.0, area + half)
 
 
 def _check(successes: float, n: int, level: float) -> None:

@@ -1,8 +1,8 @@
 """What a measurement gives back: frozen results that say what they are and how to read them.
 
-`Definition` says what a metric is, `Metric` what it came to on two tables, `Metrics` and
-`Audit` gather them. ``to_dict()`` gives aggregates only, with ``None`` where there is no
-number: what stands in it can travel, what one person or one rare level is does not.
+`Metric` says what a metric came to on two tables, `Metrics` and `Audit` gather them.
+``to_dict()`` gives aggregates only, with ``None`` where there is no number: what stands in it
+can travel, what one person or one rare level is does not.
 """
 
 from __future__ import annotations
@@ -16,22 +16,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sosie.errors import Reason
+
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
-    "NOT_ALIGNED",
-    "NOT_ON_CLUSTER",
-    "NO_CATEGORIES",
-    "NO_HOLDOUT",
-    "TOO_FEW_COLUMNS",
-    "TOO_FEW_PEOPLE",
     "Audit",
     "Criterion",
-    "Definition",
     "Direction",
     "Metric",
     "Metrics",
+    "json_name",
+    "plain",
 ]
 
 Direction = Literal["higher", "lower"]
@@ -39,19 +36,8 @@ Criterion = Literal["singling_out", "linkability", "inference", "membership", "u
 Interval = tuple[float, float]
 Record = Mapping[str, Any]
 
-# Reasons for which the catalogue of words has a translation: they read after "because".
-NOT_ALIGNED = (
-    "it needs to know which avatar came from which person, and the two tables were not declared"
-    " aligned."
-)
-NO_HOLDOUT = "it needs people who were set aside before the avatars were made, and there are none."
-NO_CATEGORIES = "it needs columns made of categories, and the table has none."
-TOO_FEW_COLUMNS = "it needs at least two columns."
-TOO_FEW_PEOPLE = "there are too few people."
-NOT_ON_CLUSTER = (
-    "it is not computed on a cluster. Measure a sample of the people, and their avatars, on one"
-    " machine."
-)
+DIGITS = 5
+"""Of floats in JSON: all that a figure means; sixteen would tell one person's distance."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +47,7 @@ class Metric:
     Attributes
     ----------
     key : its name in ``audit.json``.
-    value : None where it can't be computed; `reason` says why.
+    value : None where it can't be computed; `reason` says why, as a key.
     unit : ``%``, or what is counted or measured.
     direction : whether ``higher`` or ``lower`` is better.
     criterion : what it protects from, or ``utility``.
@@ -86,7 +72,7 @@ class Metric:
     direction: Direction
     criterion: Criterion
     target: float | None = None
-    reason: str | None = None
+    reason: Reason | None = None
     ci: Interval | None = None
     control: float | None = None
     detail: Record = field(default_factory=dict)
@@ -105,73 +91,36 @@ class Metric:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: no NaN, no infinity, nothing about one person."""
-        found: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "value": self.value,
             "unit": self.unit,
             "direction": self.direction,
             "target": self.target,
             "met": self.met,
-            "reason": self.reason,
+            "reason": None if self.reason is None else self.reason.to_dict(),
             "criterion": self.criterion,
             "ci": self.ci,
         }
         if self.control is not None:
-            found["control"] = self.control
-        found |= self.detail
+            fields["control"] = self.control
+        fields |= self.detail
         if self.columns:
-            found["columns"] = self.columns
-        plain: dict[str, Any] = _plain(found)
-        return plain
+            fields["columns"] = self.columns
+        told: dict[str, Any] = plain(fields)
+        return told
 
     def to_frame(self) -> pl.DataFrame:
         """The records by column (or pair, or group), riskiest first."""
         import polars as pl
 
         records = [{**record, "column": str(record["column"])} for record in self.columns]
-        return pl.DataFrame(_plain(records), infer_schema_length=None)
+        return pl.DataFrame(plain(records), infer_schema_length=None)
 
     def per_person(self) -> pl.DataFrame:
         """The results person by person (or avatar by avatar), in row order. Not to be published."""
         import polars as pl
 
         return pl.DataFrame(dict(self.by_person))
-
-
-@dataclass(frozen=True)
-class Definition:
-    """What a metric is, before it is measured.
-
-    Examples
-    --------
-    >>> rate = Definition("hidden_rate", "%", "higher", "singling_out", 90.0)
-    >>> rate.found(95.0, target=rate.target).met, rate.unavailable("nothing to check.").value
-    (True, None)
-    """
-
-    key: str
-    unit: str
-    direction: Direction
-    criterion: Criterion
-    target: float | None = None
-
-    def found(self, value: float, *, target: float | None = None, **more: Any) -> Metric:
-        """The metric with its value; `more` are the fields of `Metric`."""
-        return Metric(
-            self.key, float(value), self.unit, self.direction, self.criterion, target, **more
-        )
-
-    def unavailable(self, reason: str, *, target: float | None = None, **more: Any) -> Metric:
-        """The metric without a value, and why."""
-        return Metric(
-            self.key,
-            None,
-            self.unit,
-            self.direction,
-            self.criterion,
-            target,
-            reason=reason,
-            **more,
-        )
 
 
 class Metrics(Mapping[str, Metric]):
@@ -186,6 +135,10 @@ class Metrics(Mapping[str, Metric]):
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
         self._metrics = MappingProxyType({metric.key: metric for metric in metrics})
+
+    def __reduce__(self) -> tuple[type[Metrics], tuple[tuple[Metric, ...]]]:
+        # A view of a dictionary can't be pickled or copied.
+        return type(self), (tuple(self._metrics.values()),)
 
     def __getitem__(self, key: str) -> Metric:
         return self._metrics[key]
@@ -256,7 +209,7 @@ class Audit:
             "avatars": self.avatars,
             "holdout": self.holdout,
             "components": self.components,
-            "context": _plain(self.context),
+            "context": plain(self.context),
             "notes": list(self.notes),
             "privacy": self.privacy.to_dict(),
             "utility": self.utility.to_dict(),
@@ -274,19 +227,22 @@ def json_name(name: Hashable) -> str | int:
     return str(name)
 
 
-def _plain(value: Any) -> Any:
-    """Python's own types, floats to five digits; None for what is not a number."""
+def plain(value: Any, digits: int = DIGITS) -> Any:
+    """Values as JSON holds them: Python's own types, floats rounded, None for what is no number.
+
+    >>> plain({"shares": np.array([1 / 3, np.nan]), "rows": np.int64(3)})
+    {'shares': [0.33333, None], 'rows': 3}
+    """
     if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): plain(inner, digits) for key, inner in value.items()}
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return plain(value.tolist(), digits)
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [plain(inner, digits) for inner in value]
+    if value is None or isinstance(value, str):
+        return value
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
     if isinstance(value, float | np.floating):
-        # Five digits tell all that a figure means; sixteen would tell one person's distance.
-        return float(f"{value:.5g}") if math.isfinite(value) else None
-    return value
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+    return json_name(value)

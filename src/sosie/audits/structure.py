@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from sosie.audits.associations import MEASURES, associations, measures_of
 from sosie.audits.comparison import Comparison
 from sosie.audits.results import json_name
-from sosie.audits.utility.associations import MEASURES, associations, measures_of
 from sosie.compute.arrays import Floats
 
 __all__ = ["contributions", "links", "space"]
@@ -17,6 +17,7 @@ MOST_COLUMNS = 100
 """Columns of the pictures; where there are more, those whose links changed most."""
 
 MOST_POINTS = 1_500
+"""Avatars in a picture that turns: more slow a browser down."""
 
 Json = dict[str, Any]
 

@@ -22,9 +22,16 @@ from sosie.data.table import Levels, Numbers
 __all__ = ["distribution", "distributions", "projection"]
 
 BINS = 20
+"""Of a histogram: the shape shows, and most hold enough people."""
+
 CELLS = 36
+"""Of the density of originals, on each side: finer ones would mostly be left blank."""
+
 MOST_POINTS = 3_000
+"""Avatars in a picture: more hide one another, and the page grows."""
+
 MOST_LEVELS = 200
+"""Levels named; a page shows fewer, and the file stays small."""
 
 Json = dict[str, Any]
 
@@ -98,19 +105,19 @@ def distribution(comparison: Comparison, name: Hashable, least: int) -> Json:
         those beside it are then percent of the people shown, in steps of `least` people.
     """
     people, avatars = comparison.originals.column(name), comparison.avatars.column(name)
-    told: Json = {"column": json_name(name), "kind": people.kind}
+    record: Json = {"column": json_name(name), "kind": people.kind}
     lost = [column.missing for column in (people, avatars)]
-    told["missing"] = {
+    record["missing"] = {
         "originals": _hidden(int(lost[0].sum()), len(lost[0]), least),
         "avatars": 100 * float(lost[1].mean()),
     }
-    hidden = told["missing"]["originals"] is None
+    hidden = record["missing"]["originals"] is None
     if isinstance(people, Numbers) and isinstance(avatars, Numbers):
         own, made = people.values[~lost[0]], avatars.values[~lost[1]]
-        told |= _binned(own, made, people, least, hidden=hidden)
+        record |= _binned(own, made, people, least, hidden=hidden)
     elif isinstance(people, Levels) and isinstance(avatars, Levels):
-        told |= _counted(people, avatars, least, hidden=hidden)
-    return told
+        record |= _counted(people, avatars, least, hidden=hidden)
+    return record
 
 
 def _hidden(count: int, total: int, least: int) -> float | None:
@@ -166,12 +173,12 @@ def _merged(counts: Ints, least: int) -> list[int]:
     >>> _merged(np.array([1, 4, 6, 2]), least=5)
     [0, 2, 4]
     """
-    kept, held = [0], 0
+    kept, people_in_bin = [0], 0
     for place, count in enumerate(counts, 1):
-        held += int(count)
-        if held >= least:
+        people_in_bin += int(count)
+        if people_in_bin >= least:
             kept.append(place)
-            held = 0
+            people_in_bin = 0
     if kept[-1] != len(counts):  # the rest joins the last bin
         kept[max(len(kept) - 1, 1) :] = [len(counts)]
     return kept
@@ -192,7 +199,7 @@ def _counted(people: Levels, avatars: Levels, least: int, *, hidden: bool) -> Js
     originals = _shares(counts, len(people.codes), step)
     carried = originals.pop() if told_rare else None
     shares = 100 * made / max(int(made.sum()), 1)
-    told: Json = {
+    record: Json = {
         "levels": [avatars.labels[code] for code in common[:MOST_LEVELS]],
         "originals": originals[:MOST_LEVELS],
         "avatars": [float(share) for share in shares[common[:MOST_LEVELS]]],
@@ -204,12 +211,12 @@ def _counted(people: Levels, avatars: Levels, least: int, *, hidden: bool) -> Js
     }
     others = common[MOST_LEVELS:]
     if len(others):
-        told["other_levels"] = len(others)
-        told["other"] = {
+        record["other_levels"] = len(others)
+        record["other"] = {
             "originals": float(sum(originals[MOST_LEVELS:])),
             "avatars": float(shares[others].sum()),
         }
     if made[new].any():
-        told["new_levels"] = int((made[new] > 0).sum())
-        told["new"] = {"originals": 0.0, "avatars": float(shares[new].sum())}
-    return told
+        record["new_levels"] = int((made[new] > 0).sum())
+        record["new"] = {"originals": 0.0, "avatars": float(shares[new].sum())}
+    return record

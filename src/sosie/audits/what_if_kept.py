@@ -9,15 +9,16 @@ from typing import Any, Literal
 import numpy as np
 
 from sosie.audits.comparison import Comparison, compared, encoded
-from sosie.audits.privacy.singling_out import (
+from sosie.audits.definition import Definition
+from sosie.audits.privacy.column_direct_match_protection import (
     column_direct_match_protection,
     column_record,
     distinct_values,
-    hidden_rate,
-    local_cloaking,
-    row_direct_match_protection,
 )
-from sosie.audits.results import NOT_ALIGNED, Definition, Metric
+from sosie.audits.privacy.hidden_rate import hidden_rate
+from sosie.audits.privacy.local_cloaking import local_cloaking
+from sosie.audits.privacy.row_direct_match_protection import row_direct_match_protection
+from sosie.audits.results import Metric
 from sosie.data.table import Column, Numbers, Roles, Table, looks_like_identifier
 from sosie.errors import InputError
 
@@ -25,7 +26,7 @@ __all__ = ["Advice", "what_if_kept"]
 
 Advice = Literal["keep", "include", "coarsen", "drop"]
 
-KEPT = Definition("what_if_kept", "%", "higher", "singling_out", 50.0)
+KEPT = Definition("what_if_kept", "%", "higher", "singling_out", 50.0, needs=("aligned",))
 
 MEASURES = (
     column_direct_match_protection,
@@ -44,7 +45,7 @@ def what_if_kept(
     *,
     columns: Sequence[Hashable] | None = None,
     roles: Roles | None = None,
-    target: float | None = 50.0,
+    target: float | None = KEPT.target,
     components: int = 5,
 ) -> Metric:
     """What columns would reveal if they were kept unchanged, and what to do instead.
@@ -91,11 +92,13 @@ def what_if_kept(
     """
     if avatars is None and not isinstance(originals, Comparison):
         table = encoded(originals, roles)
-        return _ranked([_record(c, len(table), target, {}) for c in _some(table, columns)], target)
+        return _ranked(
+            [_record(c, len(table), target, {}) for c in _chosen(table, columns)], target
+        )
     comparison = compared(originals, avatars, aligned=True, roles=roles, components=components)
-    if not comparison.aligned:
-        return KEPT.unavailable(NOT_ALIGNED, target=target)
-    rows, chosen = len(comparison), _some(comparison.originals, columns)
+    if (reason := comparison.lacks(*KEPT.needs)) is not None:
+        return KEPT.unavailable(reason, target=target)
+    rows, chosen = len(comparison), _chosen(comparison.originals, columns)
     now = _measured(comparison, target)
     records = []
     for column in chosen:
@@ -110,7 +113,7 @@ def what_if_kept(
     return _ranked(records, target, detail)
 
 
-def _some(table: Table, columns: Sequence[Hashable] | None) -> list[Column]:
+def _chosen(table: Table, columns: Sequence[Hashable] | None) -> list[Column]:
     for name in columns or ():
         if name not in table.names:
             raise InputError(f"there is no column {name!r} to keep")
@@ -178,4 +181,6 @@ def _ranked(
 ) -> Metric:
     """Columns by falling risk: protection where it matters, then the hidden rate."""
     columns = tuple(sorted(records, key=lambda record: float(record["protection"])))
-    return KEPT.found(columns[0]["protection"], target=target, columns=columns, detail=detail or {})
+    return KEPT.result(
+        columns[0]["protection"], target=target, columns=columns, detail=detail or {}
+    )

@@ -17,6 +17,7 @@ from typing import NoReturn
 import click
 
 from sosie._version import __version__
+from sosie.cli.analyses import analyses
 from sosie.cli.attack import attack
 from sosie.cli.audit import audit
 from sosie.cli.avatarize import avatarize
@@ -61,7 +62,10 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (demo, run, avatarize, audit, attack, reproduce, tune, report, completion):
+for command in (
+    *(demo, run, avatarize, audit, analyses, attack, reproduce, tune, report),
+    completion,
+):
     cli.add_command(command)
 
 

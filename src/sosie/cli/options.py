@@ -16,8 +16,10 @@ from sosie.errors import InputError
 
 if TYPE_CHECKING:
     from sosie.generate.avatarizer import Avatarizer
+    from sosie.generate.secrets import TableKey
 
 __all__ = [
+    "ANALYSES",
     "COLUMNS",
     "COMPONENTS",
     "CONTEXT",
@@ -84,6 +86,12 @@ class Registered(Name):
         return [CompletionItem(name) for name in self._names() if name.startswith(incomplete)]
 
 
+def _methods() -> Sequence[str]:
+    from sosie.generate.methods import METHODS
+
+    return tuple(METHODS)
+
+
 FILE = click.Path(path_type=Path)
 FILE_OR_DASH = click.Path(path_type=Path, allow_dash=True)
 
@@ -129,6 +137,14 @@ CONTEXT = click.option(
     metavar="FILE",
     help="TOML file on who receives the avatars, and why: it sets targets and fills the report.",
 )
+ANALYSES = click.option(
+    "--analysis",
+    "texts",
+    multiple=True,
+    metavar="TEXT",
+    help="An analysis that is to come out alike on avatars, such as 'mean stay by arm'. Repeatable;"
+    " by default those that the context lists.",
+)
 HTML = click.option("--html", type=FILE, metavar="FILE", help="Write the report.")
 
 COLUMNS = (
@@ -157,28 +173,34 @@ COLUMNS = (
 SETTING = (
     click.option(
         "--k",
-        default=5,
-        show_default=True,
+        type=int,
         metavar="N",
-        help="Neighbours that each avatar is a mixture of: more hide better and blur more.",
+        help="People who share one law, at least, or neighbours that each avatar is a mixture of:"
+        " more hide better and blur more. By default the method's: 10 for exchangeable, 5 for the"
+        " others.",
     ),
-    COMPONENTS,
+    click.option(
+        "--components",
+        type=int,
+        metavar="D",
+        help="Dimensions in which people are near each other; by default as many as --k.",
+    ),
     click.option(
         "--method",
-        type=click.Choice(["smoothed", "barycentre"]),
-        default="smoothed",
+        type=Registered("method", _methods),
+        default="exchangeable",
         show_default=True,
-        help="smoothed gives back the spread that averaging takes away, and nobody's extremes or"
-        " rare levels appear; barycentre is the published method.",
+        help="exchangeable draws around nobody, and bounds the chance of naming the person behind"
+        " an avatar; smoothed mixes neighbours and gives back the spread that averaging takes"
+        " away; barycentre is the published method.",
     ),
 )
 MAKING = (
     click.option(
         "--decode",
         type=click.Choice(["draw", "vote"]),
-        default="draw",
-        show_default=True,
-        help="Categories: one neighbour's, drawn by weight, or the heaviest.",
+        help="Categories of smoothed and barycentre: one neighbour's, drawn by weight (the"
+        " default), or the heaviest.",
     ),
     click.option(
         "--seed",
@@ -190,7 +212,21 @@ MAKING = (
         "--keep",
         multiple=True,
         metavar="COL",
-        help="Keep a column as it is, row by row. Repeatable, like all options that take COL.",
+        help="Keep a column as it is; groups of people are then cut inside its levels. Repeatable,"
+        " like all options that take COL.",
+    ),
+    click.option(
+        "--keep-anyway",
+        multiple=True,
+        metavar="COL",
+        help="Keep a column as it is whatever its levels; nothing is guaranteed then.",
+    ),
+    click.option(
+        "--secrets",
+        type=FILE,
+        metavar="DIR",
+        help="The private folder of a former run of the same table: its key, so that both releases"
+        " have the same groups; never its seed.",
     ),
     click.option(
         "--id", multiple=True, metavar="COL", help="Replace a column by a fresh surrogate."
@@ -225,12 +261,14 @@ GENERATION = (*SETTING, *MAKING)
 class Generation:
     """The options that say how avatars are made."""
 
-    k: int
-    components: int
+    k: int | None
+    components: int | None
     method: str
-    decode: str
+    decode: str | None
     seed: int | None
     keep: Sequence[str]
+    keep_anyway: Sequence[str]
+    secrets: Path | None
     drop: Sequence[str]
     id: Sequence[str]
     categorical: Sequence[str]
@@ -254,6 +292,8 @@ class Generation:
             "min_level_count": self.min_level_count,
             "augment": self.augment,
             "keep": self.keep,
+            "keep_anyway": self.keep_anyway,
+            "key": self._key(),
             "drop": self.drop,
             "id": self.id,
             "categorical": self.categorical,
@@ -263,6 +303,11 @@ class Generation:
             "weights": weights(self.weight),
         }
         return Avatarizer(**(options | changes))
+
+    def _key(self) -> TableKey | None:
+        from sosie.generate.secrets import read_key
+
+        return None if self.secrets is None else read_key(self.secrets)
 
 
 def generation(command: Callable[..., None]) -> Callable[..., None]:

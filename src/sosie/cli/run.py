@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from sosie.cli.options import (
+    ANALYSES,
     CONTEXT,
     FILE,
     HOLDOUT,
@@ -54,6 +56,7 @@ __all__ = ["results", "run"]
 )
 @MEMORY
 @CONTEXT
+@ANALYSES
 @LANGUAGE
 def run(
     *,
@@ -66,6 +69,7 @@ def run(
     releases: int | None,
     memory: str | None,
     context: Path | None,
+    texts: Sequence[str],
     lang: str,
 ) -> None:
     """Make avatars of a table, measure them, write a report.
@@ -85,6 +89,7 @@ def run(
         holdout_share=holdout_share,
         context=None if context is None else Context.of(file=context),
         releases=releases,
+        analyses=tuple(texts),
         memory=size(memory),
         language=lang,
     )
@@ -101,6 +106,7 @@ def results(done: Run, lang: str) -> None:
     terminal.notes(done.notes, lang)
     terminal.audit_table(done.audit, lang)
     terminal.say("")
+    terminal.guarantee(done.guarantee.to_json(), lang)
     if done.attacks is not None:
         terminal.attack_table(done.attacks, lang)
         terminal.say("")

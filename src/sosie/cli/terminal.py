@@ -13,8 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from sosie.words import Words, load
-from sosie.words.readings import Standing, reason, standing
-from sosie.words.readings import told as translated
+from sosie.words.readings import Standing, reason, standing, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,10 +22,12 @@ if TYPE_CHECKING:
     from sosie.audits.results import Audit, Metric
 
 __all__ = [
+    "analyses_table",
     "attack_table",
     "audit_table",
     "bar",
     "column_table",
+    "guarantee",
     "kept_table",
     "notes",
     "printable",
@@ -51,6 +52,7 @@ _STEPS = {
     "fit": "Finding each person's neighbours",
     "draw": "Drawing avatars",
     "audit": "Measuring",
+    "analyses": "Making the analyses",
     "attack": "Attacking",
     "report": "Writing the report",
 }
@@ -107,6 +109,21 @@ def notes(texts: Sequence[str], language: str = "en") -> None:
         _console(errors=True).print(f"[yellow]{head}[/] {shown}", soft_wrap=True)
 
 
+def guarantee(told: Mapping[str, Any], language: str = "en") -> None:
+    """Print what is guaranteed about the avatars, or why nothing is, in one line."""
+    words = load(language)
+    if told["holds"]:
+        text = words(
+            "guarantee.terminal",
+            bound=words.value(100 * told["bound"], "%"),
+            smallest=words.number(told["smallest_group"]),
+            people=words.number(told["people"]),
+        )
+    else:
+        text = words("guarantee.terminal_none", reason=reason(words, told["reason"]))
+    say(words("format.colon", label=words("guarantee.label"), value=text))
+
+
 def written(key: str, what: object, note: str = "", language: str = "en") -> None:
     """Print a line on a file: what to do with it, where it is, and a note in brackets.
 
@@ -160,7 +177,9 @@ def audit_table(audit: Audit, language: str = "en") -> None:
     reasons: dict[str, list[str]] = {}
     for metric in every:
         if metric.value is None:
-            reasons.setdefault(reason(words, metric.to_dict()), []).append(_name(words, metric))
+            reasons.setdefault(reason(words, metric.to_dict()["reason"]), []).append(
+                _name(words, metric)
+            )
     for why, names in reasons.items():
         line = words("format.colon", label=", ".join(names), value=why)
         console.print(f"[dim]{escape(line)}[/]")
@@ -239,6 +258,37 @@ def sweep_table(told: Mapping[str, Any], language: str = "en") -> None:
     _console().print(grid)
     say(f"* {words('tuning.on_frontier_long')}\n")
     for text in (*view.readings, *view.advice):
+        say(text)
+
+
+def analyses_table(told: Mapping[str, Any], language: str = "en") -> None:
+    """Print every term of a study's analyses, its verdict, and what to take from it.
+
+    Parameters
+    ----------
+    told : what ``analyses.json`` says.
+    """
+    from sosie.report.views.analyses import analyses
+
+    words, console = load(language), _console()
+    view = analyses(words, told)
+    for study in view.studies:
+        say(study.text)
+        for note in (study.about, *study.notes, study.log_rank):
+            console.print(f"[dim]{escape(printable(note))}[/]", soft_wrap=True)
+        grid = Grid(box=None, pad_edge=False)
+        for place, heading in enumerate(view.headings[:-1]):
+            last = place == len(view.headings) - 2
+            grid.add_column(heading, justify="left" if last or not place else "right")
+        for term in study.terms:
+            verdict = Text(printable(words.joined([term.verdict, term.note])))
+            verdict.stylize(_STYLES[term.standing])
+            shown = (escape(printable(text)) for text in (term.label, *term.texts))
+            grid.add_row(*shown, verdict)
+        if study.terms:
+            console.print(grid)
+        say("")
+    for text in view.summary:
         say(text)
 
 

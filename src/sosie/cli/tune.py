@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from sosie.cli.options import (
+    ANALYSES,
     CONTEXT,
     FILE,
     HTML,
@@ -75,6 +76,7 @@ Value = TypeVar("Value", int, str)
     " local_cloaking=none. Repeatable.",
 )
 @CONTEXT
+@ANALYSES
 @with_options(MAKING)
 @SEPARATOR
 @JSON
@@ -96,6 +98,7 @@ def tune(
     releases: int | None,
     targets: Sequence[str],
     context: Path | None,
+    texts: Sequence[str],
     sep: str | None,
     json_: Path | None,
     html: Path | None,
@@ -128,6 +131,7 @@ def tune(
         "releases": releases,
         "targets": targets_of(targets),
         "context": None if context is None else Context.of(file=context),
+        "analyses": texts,
     }
     with terminal.bar() as progress:
         found = tune_file(

@@ -17,10 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from sosie.audits.comparison import NEAREST, Crowd, Found, check_aligned, own_distances
-from sosie.audits.privacy.singling_out import column_matches, people_to_count, rare_levels
-from sosie.audits.results import NOT_ON_CLUSTER, Metric
-from sosie.audits.utility.distributions import column_distance
+from sosie.audits.comparison import Found, check_aligned
+from sosie.audits.distances import NEAREST, Crowd, own_distances
+from sosie.audits.privacy.local_cloaking import people_to_count
+from sosie.audits.reasons import NOT_ON_CLUSTER
+from sosie.audits.registry import definition_of
+from sosie.audits.results import Metric
 from sosie.cluster import nearest as between
 from sosie.cluster import regions as cells
 from sosie.cluster.columns import both_tables, encoded_alike, names_of, row_counts_of, table_of_part
@@ -48,17 +50,6 @@ from sosie.latent.neighbours import curve, reach_of
 
 __all__ = ["Spread", "spread"]
 
-COUNTED: Mapping[str, Callable[..., Any]] = {
-    "column_direct_match_protection": column_matches,
-    "rare_values": rare_levels,
-    "hellinger_mean": column_distance,
-}
-"""Metrics of what is counted column by column."""
-
-CROWDED = ("hidden_rate", "local_cloaking")
-CLOSEST = ("distance_to_closest", "closest_distances_ratio", "closest_rate")
-REPEATED = "row_direct_match_protection"
-
 
 @dataclass(frozen=True)
 class Spread(Found):
@@ -82,9 +73,9 @@ class Spread(Found):
         InputError
             It is not computed on a cluster.
         """
-        found = self._found(metric.__name__)
-        made: Metric = compute(delayed(_measured)(metric, self._shell, found, options))[0]
-        return made
+        gathered = self._gathered(metric.__name__)
+        measured: Metric = compute(delayed(_measured)(metric, self._shell, gathered, options))[0]
+        return measured
 
     @property
     def _shell(self) -> Found:
@@ -98,23 +89,25 @@ class Spread(Found):
             no_space=self.no_space,
         )
 
-    def _found(self, key: str) -> dict[str, Any]:
-        """What a metric needs: attributes of `Found`."""
-        if key in COUNTED:
-            name = COUNTED[key].__name__
+    def _gathered(self, key: str) -> dict[str, Any]:
+        """What a metric is computed from, as it declares: attributes of `Found`."""
+        definition = definition_of(key)
+        what = None if definition is None else definition.gathered
+        if definition is None or what is None:
+            raise InputError(f"{key} is not computed on a cluster", reason=NOT_ON_CLUSTER)
+        if definition.count is not None:
+            name = definition.count.__name__
             return {"counted": {name: [delayed(getitem)(column, name) for column in self.columns]}}
-        if key == REPEATED:
-            found = map(delayed(between.repeated), self.people, self.made)
-            return {"known": {"repeated": delayed(np.concatenate)(list(found))}}
-        if key not in (*CROWDED, *CLOSEST):
-            raise InputError(NOT_ON_CLUSTER)
-        if self.no_space is not None or (key in CROWDED and not self.aligned):
+        if what == "repeated":
+            repeated = map(delayed(between.repeated), self.people, self.made)
+            return {"known": {"repeated": delayed(np.concatenate)(list(repeated))}}
+        if self.no_space is not None or self.lacks(*definition.needs) is not None:
             return {}
-        if key in CLOSEST:
-            width = 1 if key == "distance_to_closest" else 2
+        if what in ("closest", "two_closest"):
+            width = 1 if what == "closest" else 2
             away = [delayed(_first)(part, width) for part in self._closest]
             return {"known": {"closest_originals": delayed(np.concatenate)(away)}}
-        if key == "hidden_rate":
+        if what == "hit":
             return {"known": {"crowd": self._crowd("hit")}}
         (around,) = persist(self._crowd("closer"))
         return {"known": {"crowd": around}, "closer_avatars": self._counted(around)}
@@ -312,7 +305,9 @@ def spread(
         sums = [delayed(cells.cross_product)(layout, table) for table in tables[0]]
         famd = FAMD.solve(compute(merged(sums))[0], components)
     except InputError as error:
-        no_space = str(error)
+        if error.reason is None:
+            raise
+        no_space = error.reason
     wanted = max(*(len(some) for some in lengths), -(-(rows + made) // CELL))
     located = _placed(tables, ends, famd, aligned=aligned)
     del tables, held

@@ -11,8 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from sosie.audits.comparison import appeared_in
-from sosie.audits.privacy.singling_out import column_matches, rare_levels
-from sosie.audits.utility.distributions import column_distance
+from sosie.audits.registry import DEFINITIONS
 from sosie.cluster import regions as cells
 from sosie.cluster.dask import compute, delayed, lengths_of, persist, pieces_of, whole_column
 from sosie.cluster.sizes import sized
@@ -202,12 +201,17 @@ def _bare(column: Column) -> Column:
 
 
 def _counts(first: _Encoded, second: _Encoded, aligned: bool, k: int) -> dict[str, Any]:
+    """By function, what each metric that declares one counts of the two columns."""
     before, after = first.column, second.column
-    return {
-        "column_matches": column_matches(before, after) if aligned else None,
-        "rare_levels": rare_levels(before, after, k),
-        "column_distance": column_distance(before, after),
-    }
+    counted = {}
+    for definition in DEFINITIONS:
+        if definition.count is not None:
+            options = [k] if "k" in definition.options else []
+            possible = aligned or "aligned" not in definition.needs
+            counted[definition.count.__name__] = (
+                definition.count(before, after, *options) if possible else None
+            )
+    return counted
 
 
 def _cut(whole: _Encoded, start: int, stop: int) -> Any:

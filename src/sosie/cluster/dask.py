@@ -7,6 +7,7 @@ levels and walls, never rows.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import tempfile
@@ -30,6 +31,7 @@ from sosie.compute.storage import MEMORY
 from sosie.data import frames
 from sosie.data.atomic import usual_mode
 from sosie.data.files import check_apart
+from sosie.data.native import written
 from sosie.data.parquet import Scan
 from sosie.data.table import (
     Column,
@@ -48,7 +50,7 @@ from sosie.generate.local import LocalMethod, layout_of
 from sosie.generate.methods import method_of
 from sosie.generate.mixture import Mixture, Prepared, prepared
 from sosie.generate.noise import Noise, Sums
-from sosie.generate.release import Release, written
+from sosie.generate.release import Release
 from sosie.latent.famd import FAMD, CrossProduct, Layout
 from sosie.latent.neighbours import curve, reach_of
 
@@ -875,7 +877,13 @@ def avatarize_folder(
             for folder, stage in staged.items():
                 release = avatarizer.release(shuffle=folder is out)
                 with _losses_told():
-                    release.to_parquet(str(stage), write_index=False, name_function=_file_name)
+                    dtypes = _pandas_dtypes(scan, list(release.columns))
+                    compute(
+                        *(
+                            delayed(_written)(part, stage / _file_name(number), dtypes)
+                            for number, part in enumerate(release.to_delayed())
+                        )
+                    )
             staged[out].chmod(usual_mode(folder=True))
             for folder, stage in staged.items():
                 stage.rename(folder)
@@ -894,6 +902,30 @@ def connected(scheduler: str) -> Any:
         return Client(**options, timeout="10s")  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise InputError(f"{scheduler}: no Dask scheduler answers there ({error})") from error
+
+
+def _pandas_dtypes(scan: Scan, names: Sequence[str]) -> bytes | None:
+    """What the first file says to pandas of some columns, in JSON; None where it says nothing.
+
+    An index is left out: it is a column like any other.
+    """
+    from pyarrow import parquet
+
+    known = (parquet.read_schema(scan.files[0]).metadata or {}).get(b"pandas")
+    if known is None:
+        return None
+    said = json.loads(known)
+    kept = [column for column in said.get("columns", []) if column.get("name") in names]
+    return json.dumps({**said, "columns": kept, "index_columns": []}).encode()
+
+
+def _written(part: Any, path: Path, dtypes: bytes | None) -> None:
+    """Write a partition; pandas reads it in the dtypes that it reads the originals in."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.Table.from_pandas(part, preserve_index=False)
+    parquet.write_table(table.replace_schema_metadata(dtypes and {"pandas": dtypes}), path)
 
 
 def _file_name(part: int) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sosie.audits.comparison import Crowd, beside, closer_within, tied_within, ties
+from sosie.audits.distances import Crowd, beside, closer_within, tied_within, ties
 from sosie.cluster.regions import Asked, Cell, index_of, reaching
 from sosie.cluster.sizes import sized
 from sosie.compute.arrays import Floats, Ints, Mask

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sosie.audits.comparison import Crowd
+from sosie.audits.distances import Crowd
 from sosie.data.table import Levels, Numbers, Table
 from sosie.generate.exchangeable import ExchangeableLaw
 from sosie.generate.exchangeable.choices import Choice

@@ -2,8 +2,7 @@
 
 A table that is read and written back gives the same bytes, but for what carries no
 meaning: blank lines, separators at the ends of lines, a missing last line end, line ends of
-old Macs, plus signs, spaces around numbers, and a word for a missing value that only some
-cells of a column use.
+old Macs, plus signs and spaces around numbers.
 """
 
 from __future__ import annotations
@@ -12,13 +11,15 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Literal
 
 from sosie.data.csv_values import Style, typed, written
+from sosie.data.layout import check_header, check_last_row, check_layout
+from sosie.data.notation import Decimal
 from sosie.errors import InputError, quoted
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Dialect:
     missing : the word for a missing value.
     quoting : which cells stand in quotes: those that need it, all, or all but numbers.
     columns : column -> what it writes in its own way.
+    header : whether the first line names the columns.
     """
 
     separator: str = ","
@@ -66,6 +68,7 @@ class Dialect:
     missing: str = ""
     quoting: Quoting = "necessary"
     columns: Mapping[str, Style] = field(default_factory=dict)
+    header: bool = True
 
 
 def separator_of(option: str) -> str:
@@ -85,13 +88,24 @@ def separator_of(option: str) -> str:
     return separator
 
 
-def parse(raw: bytes, separator: str | None = None) -> tuple[pl.DataFrame, Dialect, list[str]]:
+def parse(
+    raw: bytes,
+    separator: str | None = None,
+    *,
+    header: bool | None = None,
+    decimal: Decimal | None = None,
+    na: Sequence[str] = (),
+) -> tuple[pl.DataFrame, Dialect, list[str]]:
     """Read the bytes of a CSV file.
 
     Parameters
     ----------
     raw : the whole file.
     separator : None finds it.
+    header : whether the first line names the columns; None takes it so, and looks whether it
+        can. Without, they are ``column_1``, ``column_2`` …
+    decimal : the mark before decimals; None finds it.
+    na : texts that stand for a missing value in columns of numbers.
 
     Returns
     -------
@@ -101,7 +115,7 @@ def parse(raw: bytes, separator: str | None = None) -> tuple[pl.DataFrame, Diale
     Raises
     ------
     InputError
-        It is not a table: the message names the line, where there is one.
+        It is not a table of people: the message names the line, where there is one.
     """
     notes: list[str] = []
     raw, encoding = _as_utf8(raw, notes)
@@ -109,27 +123,39 @@ def parse(raw: bytes, separator: str | None = None) -> tuple[pl.DataFrame, Diale
         raw = raw.replace(b"\r", b"\n")  # as old as the century
     raw, above, declared = _from_header(raw)
     head = raw[:HEAD].decode("utf-8", "ignore")
+    if separator is None:
+        rows = {known: _first_rows(head, known) for known in SEPARATORS}
+        check_layout(head, rows[declared] if declared in rows else max(rows.values(), key=_width))
     separator = separator_of(separator) if separator else declared or _likeliest(head)
-    header, start, lines = _header(raw, separator)
-    body, above = raw[start:], above + lines
+    first, start, lines = _header(raw, separator, named=header is not False)
     line_end = "\r\n" if raw[:start].endswith(b"\r\n") else "\n"
-    if not body or (len(header) > 1 and not body.strip(b"\r\n")):  # one column has blank rows
+    if header is False:
+        start, lines = 0, 0
+        names, first = [f"column_{place}" for place in range(1, len(first) + 1)], []
+    else:
+        names = _names(first, notes)
+    body, above = raw[start:], above + lines
+    width = len(names)
+    if not body or (width > 1 and not body.strip(b"\r\n")):  # one column has blank rows
         raise InputError("there is a header and no row below it")
     # Rows may end in one separator more than the header does.
-    extra = _trailing(body[:HEAD].decode("utf-8", "ignore"), separator, len(header))
-    text = _cells(body, separator, len(header) + extra, above)
-    names = _names(header, notes)
-    if extra or (header[-1] == "" and len(header) > 1 and text[:, -1].null_count() == len(text)):
+    extra = bool(first) and _trailing(body[:HEAD].decode("utf-8", "ignore"), separator, width)
+    text = _cells(body, separator, width + extra, above)
+    unnamed = not first or first[-1] == ""
+    if extra or (unnamed and width > 1 and text[:, -1].null_count() == len(text)):
         text = text[:, :-1]
         names = names if extra else names[:-1]
-        notes[:] = [note for note in notes if note != _unnamed(len(header))]
+        notes[:] = [note for note in notes if note != _unnamed(width)]
         notes.append("every line ends in a separator; the empty last column is left out")
     text.columns = names
-    if any(_is_number(name) for name in header) and all(map(_is_number, header)):
-        notes.append("the first line, read as the names of the columns, holds numbers only")
+    if header is None:
+        check_header(first, text)
+    check_last_row(text)
     del raw, body
-    frame, comma, missing, columns = typed(text, separator, notes)
-    dialect = Dialect(separator, comma, encoding, line_end, missing, columns=columns)
+    frame, comma, missing, columns = typed(text, separator, notes, decimal, na)
+    dialect = Dialect(
+        separator, comma, encoding, line_end, missing, columns=columns, header=header is not False
+    )
     return frame, _with_quoting(dialect, frame, head), notes
 
 
@@ -203,6 +229,11 @@ def _likeliest(head: str) -> str:
     return max(SEPARATORS, key=score)
 
 
+def _width(rows: Sequence[Sequence[str]]) -> int:
+    """How many cells most lines have, the first ones left aside."""
+    return Counter(len(row) for row in rows[len(rows) // 2 :]).most_common(1)[0][0] if rows else 0
+
+
 def _first_rows(head: str, separator: str) -> list[list[str]]:
     rows: list[list[str]] = []
     with suppress(csv.Error):
@@ -211,7 +242,7 @@ def _first_rows(head: str, separator: str) -> list[list[str]]:
     return rows
 
 
-def _header(raw: bytes, separator: str) -> tuple[list[str], int, int]:
+def _header(raw: bytes, separator: str, *, named: bool) -> tuple[list[str], int, int]:
     """The names, where the next line starts, and how many lines stand above it."""
     read = []
 
@@ -234,7 +265,7 @@ def _header(raw: bytes, separator: str) -> tuple[list[str], int, int]:
             f"{len(header)} columns are more than {MOST_COLUMNS}; is the separator right (--sep)?"
         )
     repeated = [name for name, times in Counter(header).items() if times > 1 and name]
-    if repeated:
+    if repeated and named:
         raise InputError(f"several columns have the same name: {quoted(repeated)}")
     return header, sum(len(line.encode()) for line in read), len(read)
 
@@ -255,10 +286,6 @@ def _names(header: list[str], notes: list[str]) -> list[str]:
 
 def _unnamed(place: int) -> str:
     return f"column {place} has no name; it is called 'column_{place}' here"
-
-
-def _is_number(name: str) -> bool:
-    return re.fullmatch(r"-?[0-9]+(?:[.,][0-9]+)?", name) is not None
 
 
 def _trailing(head: str, separator: str, width: int) -> bool:
@@ -344,6 +371,7 @@ def write_csv(frame: pl.DataFrame, file: IO[bytes], dialect: Dialect) -> None:
         line_terminator=dialect.line_end,
         null_value=dialect.missing,
         quote_style=dialect.quoting,
+        include_header=dialect.header,
     )
     if isinstance(target, io.BytesIO) and recoded:
         file.write(target.getvalue().decode().encode("cp1252", "replace"))

@@ -1,4 +1,4 @@
-"""Files: CSV and Parquet in and out, through Polars.
+"""Files: CSV, Parquet and Excel in and out, through Polars.
 
 A CSV is written the way it came, see `sosie.data.csv_dialect`. Files appear under their final name
 only when they are whole, see `sosie.data.atomic`.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +18,8 @@ from typing import IO, TYPE_CHECKING
 
 from sosie.data.atomic import atomic, shown
 from sosie.data.csv_dialect import Dialect, parse, write_csv
+from sosie.data.excel import is_workbook, read_sheet, unpacked, write_sheet
+from sosie.data.notation import Decimal
 from sosie.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,6 +29,20 @@ __all__ = ["Dialect", "File", "check_apart", "check_format", "check_room", "read
 
 CSV = (".csv", ".txt", ".tsv", ".tab")
 PARQUET = (".parquet", ".pq")
+EXCEL = (".xlsx",)
+ELSEWHERE = {
+    **dict.fromkeys((".sav", ".zsav", ".por"), "an SPSS file: in SPSS, save it as CSV"),
+    ".dta": "a Stata file: in Stata, write it with `export delimited`",
+    **dict.fromkeys(
+        (".sas7bdat", ".xpt", ".cport"), "a SAS file: in SAS, write it with `proc export dbms=csv`"
+    ),
+    **dict.fromkeys((".rds", ".rda", ".rdata"), "an R file: in R, write it with `write.csv`"),
+    **dict.fromkeys(
+        (".xls", ".xlsb", ".xlsm", ".ods", ".numbers"), "a spreadsheet: save it as .xlsx or CSV"
+    ),
+    ".feather": "an Arrow file: save it as Parquet",
+}
+"""What is not read, and the way."""
 
 READING = 3
 """Bytes of memory that reading takes for each byte of a CSV, at least."""
@@ -42,7 +58,7 @@ class File:
     Attributes
     ----------
     frame : the table.
-    dialect : how the CSV was written; None for Parquet.
+    dialect : how the CSV was written; None for Parquet and Excel.
     sha256 : of the file, in hexadecimal.
     notes : what was noticed.
     """
@@ -53,13 +69,23 @@ class File:
     notes: tuple[str, ...] = ()
 
 
-def read(path: Path, separator: str | None = None) -> File:
-    """Read a CSV or Parquet file, told apart by what it holds, or a folder of Parquet files.
+def read(
+    path: Path,
+    separator: str | None = None,
+    *,
+    header: bool | None = None,
+    decimal: Decimal | None = None,
+    na: Sequence[str] = (),
+    sheet: str | None = None,
+) -> File:
+    """Read a CSV, Parquet or Excel file, told apart by what it holds, or a folder of Parquet files.
 
     Parameters
     ----------
     path : the file, or the folder.
-    separator : of the CSV; None finds it.
+    separator, header, decimal, na : of the CSV, see `sosie.data.csv_dialect.parse`; `header` of
+        the sheet too.
+    sheet : of the workbook, its name or its number from 1; None takes the first.
 
     Raises
     ------
@@ -79,16 +105,29 @@ def read(path: Path, separator: str | None = None) -> File:
     try:
         if raw[:4] == b"PAR1" == raw[-4:] or path.suffix.lower() in PARQUET:
             return File(_parquet(raw), None, hashed)
-        frame, dialect, notes = parse(raw, separator)
+        if is_workbook(raw):
+            check_room(unpacked(raw) * NARROWEST, "as a table, it")
+            return File(read_sheet(raw, sheet, header=header), None, hashed)
+        _check_text(path, sheet)
+        frame, dialect, notes = parse(raw, separator, header=header, decimal=decimal, na=na)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return File(frame, dialect, hashed, tuple(notes))
 
 
+def _check_text(path: Path, sheet: str | None) -> None:
+    """Raise InputError where a file is not CSV by its name, or was said to have sheets."""
+    other = ELSEWHERE.get(path.suffix.lower())
+    if other is not None:
+        raise InputError(f"this is {other}")
+    if sheet is not None:
+        raise InputError("this is no Excel workbook, so it has no sheets (--sheet)")
+
+
 def _bytes(path: Path) -> bytes:
     try:
         if path.exists() and not path.is_file():
-            raise InputError(f"{path}: expected a CSV or Parquet file, this is not a file")
+            raise InputError(f"{path}: expected a CSV, Parquet or Excel file, this is not a file")
         return path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
@@ -142,7 +181,7 @@ def check_room(needed: float, what: str) -> None:
 def write(
     frame: pl.DataFrame, path: Path, dialect: Dialect | None = None, mode: int | None = None
 ) -> None:
-    """Write a table, Parquet where the name ends so, CSV otherwise, whole or not at all.
+    """Write a table, Parquet or Excel where the name ends so, CSV otherwise, whole or not at all.
 
     Parameters
     ----------
@@ -157,6 +196,8 @@ def write(
     suffix = path.suffix.lower()
     if suffix in PARQUET:
         fill: Callable[[IO[bytes]], object] = _repacked(frame).write_parquet
+    elif suffix in EXCEL:
+        fill = partial(write_sheet, frame)
     else:
         known = dialect or Dialect("\t" if suffix in (".tsv", ".tab") else ",")
         fill = partial(write_csv, frame, dialect=known)
@@ -180,8 +221,9 @@ def _repacked(frame: pl.DataFrame) -> pl.DataFrame:
 
 def check_format(path: Path) -> None:
     """Raise InputError where a name does not say how a table is to be written."""
-    if path.suffix.lower() not in CSV + PARQUET:
-        raise InputError(f"{path}: the name must end in {', '.join(CSV[:-1] + PARQUET[:1])}")
+    if path.suffix.lower() not in CSV + PARQUET + EXCEL:
+        ends = ", ".join(CSV[:-1] + PARQUET[:1] + EXCEL)
+        raise InputError(f"{path}: the name must end in {ends}")
 
 
 def check_apart(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:

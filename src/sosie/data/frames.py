@@ -24,6 +24,7 @@ __all__ = [
     "Frame",
     "Holds",
     "Series",
+    "alike",
     "assemble",
     "build",
     "build_text",
@@ -57,6 +58,9 @@ FEW_ROWS, UNSEEN = 2**12, -2
 SHORT_RANGE = 2**16
 """Whole numbers within such a range are counted instead of hashed."""
 
+NO_NAMES = ("None", "nan", "NaT", "<NA>")
+"""How a missing name is shown."""
+
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _DAY = dt.timedelta(days=1)
 _MICROSECOND = dt.timedelta(microseconds=1)
@@ -86,7 +90,8 @@ def wrap(frame: object) -> Frame:
     Raises
     ------
     InputError
-        For anything else, for a lazy frame, and for repeated column names.
+        For anything else, for a lazy frame, and for column names that repeat, are missing or
+        are tuples of one level.
     """
     if isinstance(frame, Columns):
         return cast(Frame, frame)
@@ -99,6 +104,13 @@ def wrap(frame: object) -> Frame:
     seen: dict[Hashable, int] = {}
     for name in () if callable(names) else names:
         seen[name] = seen.get(name, 0) + 1
+    for place, name in enumerate(seen, 1):
+        lone = isinstance(name, tuple) and getattr(names, "nlevels", 1) == 1
+        if lone or (not isinstance(name, str) and str(name) in NO_NAMES):
+            raise InputError(
+                f"column {place} is named {name!r}; the name of a column must be text or a number:"
+                " rename it"
+            )
     repeated = [name for name, times in seen.items() if times > 1]
     if repeated:
         raise InputError(f"several columns have the same name: {quoted(repeated)}")
@@ -339,6 +351,13 @@ def objects(series: Series) -> list[Any]:
     return [v.item() if isinstance(v, np.number | np.bool_) else v for v in values]
 
 
+def alike(series: Series) -> Ints:
+    """For each row, the first one with an equal value, ``(n,) int64``; missing equals missing."""
+    codes, first = factorize(series)
+    lost = np.flatnonzero(codes < 0)[:1]
+    return np.concatenate([first, lost])[codes]  # the last one serves the code -1
+
+
 def objects_at(series: Series, rows: Ints) -> list[Any]:
     """Python values of some rows."""
     array = _arrow(series)
@@ -513,16 +532,23 @@ def like(series: Series) -> Series:
 
 
 def take(series: Series, rows: Ints) -> object:
-    """Some rows, as a native column of the same dtype; unused categories are left out."""
+    """Some rows, as a native column of the same dtype.
+
+    Categories that the column uses and these rows do not are left out. Those that nobody used
+    were declared, and stay, but for Arrow's dictionaries, which declare nothing.
+    """
     native, array = series.to_native(), _arrow(series)
     if array is not None:
         return _from_arrow(series, _take_arrow(array, rows))
     if _is(series, "polars"):
-        return _repacked_polars(native.gather(rows))
+        return _repacked_polars(native.gather(rows), native)
     import pandas as pd
 
     taken = pd.Series(native.array.take(rows), dtype=native.dtype)
-    return taken.cat.remove_unused_categories() if taken.dtype == "category" else taken
+    if taken.dtype != "category":
+        return taken
+    gone = np.setdiff1d(native.cat.codes, taken.cat.codes)
+    return taken.cat.set_categories(np.delete(native.cat.categories, gone[gone >= 0]))
 
 
 def _take_arrow(array: Any, rows: Ints) -> Any:
@@ -542,12 +568,12 @@ def _take_arrow(array: Any, rows: Ints) -> Any:
     return pa.chunked_array([taken.cast(array.type)])
 
 
-def _repacked_polars(native: Any) -> Any:
+def _repacked_polars(native: Any, source: Any) -> Any:
     import polars as pl
 
     if isinstance(native.dtype, pl.Enum):
-        used = set(native.drop_nulls().cast(pl.String).unique())
-        words = [word for word in native.dtype.categories if word in used]
+        here, there = (set(one.drop_nulls().unique().cast(pl.String)) for one in (native, source))
+        words = [word for word in native.dtype.categories if word in here or word not in there]
         return native.cast(pl.String).cast(pl.Enum(words))
     return native.rechunk()
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import unquote
 
 import narwhals.stable.v2 as nw
 
 from sosie.data.frames import Columns, Series
-from sosie.errors import InputError
+from sosie.errors import InputError, quoted
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Scan"]
+
+NOTHING = "__HIVE_DEFAULT_PARTITION__"
+"""How folders write a missing value."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +34,19 @@ class Scan(Columns):
     files : in the order of their rows.
     counts : rows of each.
     schema : column -> Polars dtype.
+    partitions : of each file, the columns that its folders name (``site=a``), with its value.
     """
 
     files: tuple[Path, ...]
     counts: tuple[int, ...]
     schema: dict[str, Any]
+    partitions: tuple[Mapping[str, object], ...] = ()
 
     @classmethod
     def of(cls, path: Path) -> Self:
         """A Parquet file, or a folder of them (by name, folders within it too).
+
+        Folders named ``column=value`` give a column of that name, after those of the files.
 
         Files and folders whose names begin with a dot or an underscore are left out, as
         other programs do. A file without rows counts for nothing.
@@ -48,6 +57,8 @@ class Scan(Columns):
             There is no Parquet file or no row, a file can't be read, or its columns are not
             those of the first one; the message names the file.
         """
+        import polars as pl
+
         files = _parts(path) if path.is_dir() else [path]
         if not files:
             raise InputError(f"{path}: there is no Parquet file in this folder")
@@ -59,7 +70,10 @@ class Scan(Columns):
         schema = _common(schemas)
         if not schema:
             raise InputError(f"{path}: there are no columns in it")
-        return cls(tuple(held), tuple(counts[file] for file in held), schema)
+        own = _partitions(path, held, schema)
+        for name in own[0] if own else ():
+            schema[name] = pl.Series([part[name] for part in own]).dtype
+        return cls(tuple(held), tuple(counts[file] for file in held), schema, own)
 
     def __len__(self) -> int:
         return sum(self.counts)
@@ -100,9 +114,12 @@ class Scan(Columns):
         """Some columns of one file, in the types of all."""
         import polars as pl
 
-        types = [pl.col(name).cast(self.schema[name]) for name in names]
-        part: pl.DataFrame = _read(self.files[number], names).select(types)
-        return part
+        own = self.partitions[number] if self.partitions else {}
+        part: pl.DataFrame = _read(self.files[number], [n for n in names if n not in own])
+        if not part.width:  # columns of the folders alone
+            part = pl.DataFrame({"": pl.repeat(None, self.counts[number], eager=True)})
+        part = part.with_columns(pl.lit(own[name]).alias(name) for name in names if name in own)
+        return part.select(pl.col(name).cast(self.schema[name]) for name in names)
 
     @cached_property
     def sha256(self) -> str:
@@ -121,8 +138,12 @@ class Scan(Columns):
 
     @cached_property
     def _head(self) -> pl.DataFrame:
+        import polars as pl
+
         head: pl.DataFrame = _read(self.files[0], None, rows=10_000)
-        return head
+        own = self.partitions[0] if self.partitions else {}
+        columns = [pl.lit(value).cast(self.schema[name]).alias(name) for name, value in own.items()]
+        return head.with_columns(columns)
 
 
 def _parts(folder: Path) -> list[Path]:
@@ -131,6 +152,41 @@ def _parts(folder: Path) -> list[Path]:
 
     found = (*folder.rglob("*.parquet"), *folder.rglob("*.pq"))
     return sorted(path for path in found if path.is_file() and not hidden(path))
+
+
+def _partitions(
+    folder: Path, files: Sequence[Path], schema: Mapping[str, Any]
+) -> tuple[Mapping[str, object], ...]:
+    """Of each file, what its folders say; whole numbers where all values of a column are.
+
+    Raises
+    ------
+    InputError
+        Only some files stand in folders that name a column.
+    """
+    said: list[dict[str, Any]] = [
+        {
+            unquote(name): None if value == NOTHING else unquote(value)
+            for name, mark, value in (part.partition("=") for part in parts)
+            if mark and name and unquote(name) not in schema
+        }
+        for parts in (
+            file.relative_to(folder).parts[:-1] if file != folder else () for file in files
+        )
+    ]
+    names = list(said[0])
+    for file, own in zip(files, said, strict=True):
+        if list(own) != names:
+            raise InputError(
+                f"{file}: the folders around it name {quoted(own) or 'no column'}, those around "
+                f"{files[0]} name {quoted(names) or 'none'}"
+            )
+    for name in names:
+        present = [own[name] for own in said if own[name] is not None]
+        if all(re.fullmatch("-?(?:0|[1-9][0-9]{0,17})", value or "") for value in present):
+            for own in said:
+                own[name] = None if own[name] is None else int(own[name])
+    return tuple(said) if names else ()
 
 
 def _schema(file: Path) -> dict[str, Any]:

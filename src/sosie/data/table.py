@@ -11,11 +11,12 @@ import datetime as dt
 import difflib
 import math
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal, Self
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +26,16 @@ from sosie.compute.sums import tally
 from sosie.compute.threads import each_part
 from sosie.data import frames
 from sosie.data.frames import Frame, Holds, Series
+from sosie.data.missing import (
+    FEWEST_NUMBERS,
+    NAMED,
+    States,
+    sentinels,
+    states_among,
+    tagged,
+    tags,
+)
+from sosie.data.notation import Ambiguous, Notation, is_number_like, notation_of
 from sosie.errors import InputError, quoted
 
 __all__ = ["Column", "Grid", "Kind", "Levels", "Numbers", "Roles", "Table", "kept_in"]
@@ -37,6 +48,9 @@ MOST_LEVELS_OF_A_NUMBER = 10
 
 FEWEST_ROWS_OF_AN_IDENTIFIER = 50
 FEW_ROWS = 2_000
+SHOWN = 200
+"""Rows of a column of text that are looked at first."""
+
 MOST_DECIMALS = 12
 MANY_ROWS = 16_384
 MOST_WEIGHT = 1e9
@@ -46,6 +60,8 @@ _IDENTIFIER_NAME = re.compile(
     r"|(?:id|num|number|identifier|identifiant|numero)$",
     re.IGNORECASE,
 )
+_OFFSET = re.compile(r"^.*?(Z|[+-]\d{2}:?\d{2})$")
+_PART = re.compile(r"[.](\d+)")
 _DATE_TEXT = re.compile(r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d{1,2}:\d{2}.*)?$")
 
 
@@ -63,6 +79,9 @@ class Roles:
     date : column -> format of a text column that holds dates (None: ISO 8601).
     linked : groups of categories drawn together from the same neighbour.
     weights : column -> weight of its squared distance.
+    na : texts and numbers that stand for a missing value in columns of numbers.
+    pivot : the last year that two digits stand for; None takes the present year, so that a
+        birth is not in the future.
     """
 
     keep: tuple[Name, ...] = ()
@@ -74,6 +93,8 @@ class Roles:
     linked: tuple[tuple[Name, ...], ...] = ()
     weights: Mapping[Name, float] = field(default_factory=dict)
     keep_anyway: tuple[Name, ...] = ()
+    na: tuple[str, ...] = ()
+    pivot: int | None = None
 
     def compared(self) -> Self:
         """The roles under which a release is compared: surrogates say nothing, kept columns do.
@@ -130,6 +151,12 @@ class Grid:
 
     The value is ``origin + step * x`` in whole ticks where `step` > 0 (whole numbers,
     dates), else ``x`` rounded to `decimals` (None: not rounded).
+
+    Attributes
+    ----------
+    text : of a column of text, the format of its dates or the mark before decimals.
+    notation : of a column of text, thousands and units around its numbers.
+    shortest : whether its numbers are written with as few decimals as they need.
     """
 
     origin: int = 0
@@ -137,6 +164,8 @@ class Grid:
     decimals: int | None = None
     per_day: int = 1
     text: str | None = None
+    notation: Notation | None = None
+    shortest: bool = False
 
 
 @dataclass(frozen=True)
@@ -149,12 +178,15 @@ class Numbers:
     kind : ``number``, ``integer`` or ``date``.
     values : (n,) float64, NaN where missing, in units of the grid.
     grid : how values are written.
+    states : kinds of missing values and limits, told apart by the NaN itself; None where a
+        missing value is of one kind.
     """
 
     name: Name
     kind: Kind
     values: Floats
     grid: Grid
+    states: States | None = None
 
     @property
     def missing(self) -> Mask:
@@ -164,8 +196,10 @@ class Numbers:
     def rounded(self, values: Floats) -> Floats:
         """Values on the grid: whole steps, or as many decimals as the column has."""
         if self.grid.step:
-            return np.rint(values)
-        return values if self.grid.decimals is None else np.round(values, self.grid.decimals)
+            return np.rint(values) + 0.0  # no -0
+        if self.grid.decimals is None:
+            return values
+        return np.round(values, self.grid.decimals) + 0.0
 
     def texts(self, values: Floats) -> list[str | None]:
         """Values as a text column writes them; None where missing."""
@@ -176,14 +210,28 @@ class Numbers:
             ticks = (grid.origin + grid.step * int(value) for value in known)
             moments = [epoch + dt.timedelta(microseconds=tick) for tick in ticks]
             # Years before 1000 are not padded everywhere.
-            forms = [(grid.text or "").replace("%Y", f"{moment.year:04d}") for moment in moments]
+            forms = [_form(grid.text or "", moment) for moment in moments]
             written = [moment.strftime(form) for moment, form in zip(moments, forms, strict=True)]
         else:
-            plain = grid.step or grid.decimals
-            digits = grid.decimals or 0
-            shown = [f"{v:.{digits}f}" if plain else repr(v) for v in known.tolist()]
-            written = [text.replace(".", grid.text or ".") for text in shown]
-        return [None if lost else written[i] for i, lost in zip(back, missing, strict=True)]
+            written = [_number_written(value, grid) for value in known.tolist()]
+        if self.states is None:
+            return [None if lost else written[i] for i, lost in zip(back, missing, strict=True)]
+        kinds = self.states.texts(values)
+        cells = zip(back, missing, kinds, strict=True)
+        return [kind if lost else written[i] for i, lost, kind in cells]
+
+
+def _form(form: str, moment: dt.datetime) -> str:
+    thousandths = f"{moment.microsecond // 1000:03d}"
+    return form.replace("%Y", f"{moment.year:04d}").replace("%3f", thousandths)
+
+
+def _number_written(value: float, grid: Grid) -> str:
+    digits = grid.decimals or 0
+    plain = f"{value:.{digits}f}" if grid.step or grid.decimals else repr(value)
+    if grid.shortest and "." in plain and "e" not in plain:
+        plain = plain.rstrip("0").rstrip(".")
+    return grid.notation.written(plain) if grid.notation else plain.replace(".", grid.text or ".")
 
 
 @dataclass(frozen=True)
@@ -471,10 +519,20 @@ def encoded_column(name: Name, series: Series, roles: Roles, notes: list[str]) -
     column = _numbers(name, series, held, missing, roles, forced)
     if column is None:
         return _categories(name, series, held, notes)
+    if held in ("whole", "real"):
+        column = with_sentinels(column, roles.na)
+    missing = missing if column.states is None else column.missing
     present = column.values[~missing] if missing.any() else column.values
     if not forced and not _more_distinct_than(present, MOST_LEVELS_OF_A_NUMBER):
         del column, present  # memory, on millions of rows
         return _levels(name, series, "category")
+    if column.states is not None:
+        notes.append(states_note(column))
+    if "%y" in (column.grid.text or ""):
+        last = roles.pivot or dt.date.today().year
+        notes.append(
+            f"column {name!r}: two-digit years are read as {last - 99} to {last} (--pivot {last})"
+        )
     if (
         not forced
         and column.kind == "integer"
@@ -564,19 +622,110 @@ def _numbers(
     if held == "moment":
         return _dates(name, series, missing)
     if name in roles.date:
-        return _date_text(name, series, missing, roles.date[name])
+        return _date_text(name, series, missing, roles.date[name], roles.pivot)
     if held == "whole":
         return _integers(name, series, missing)
     if held == "real":
         return _floats(name, frames.floats(series), missing)
-    if not forced:
+    typed = series.dtype in (nw.Categorical, nw.Enum) or held != "other"
+    if not forced and (typed or not _looks_numeric(series, roles.na)):
         return None
-    column = _floats(name, _parsed(name, series, _as_number), missing)
-    comma = any(
-        "," in label_of(value)
-        for value in frames.objects_at(series, np.arange(len(series))[~missing][:1000])
+    return _number_text(name, series, roles.na, forced=forced)
+
+
+def _looks_numeric(series: Series, na: Collection[str]) -> bool:
+    """Whether the first rows of a column of text hold numbers, and no text with digits else."""
+    shown = {label_of(v).strip() for v in series.head(SHOWN).to_list() if isinstance(v, str)} - {
+        *na
+    }
+    digits = {text for text in shown if any(sign.isdigit() for sign in text)}
+    return bool(digits) and all(map(is_number_like, digits))
+
+
+def _number_text(
+    name: Name, series: Series, na: Collection[str], *, forced: bool
+) -> Numbers | None:
+    """Text as numbers; None where it is not one, or was plain digits and not declared.
+
+    Raises
+    ------
+    InputError
+        It was declared and can't be read, or a mark may be that of decimals or of thousands.
+    """
+    codes, first = frames.factorize(series)
+    labels = [label_of(value) for value in frames.objects_at(series, first)]
+    rows = tally(codes[codes >= 0], len(labels))
+    counts = {label: int(count) for label, count in zip(labels, rows, strict=True)}
+    parted = states_among(counts, na, fewest=0 if forced else FEWEST_NUMBERS)
+    numbers, kinds = parted or (labels, [])
+    way = notation_of([number.strip() for number in sorted(numbers)])
+    if isinstance(way, Ambiguous) and way.as_decimal.decimal == ".":
+        way = way.as_decimal  # as programs write numbers
+    if isinstance(way, Ambiguous):
+        row = int(first[labels.index(way.cell)]) + 1 if way.cell in labels else 1
+        raise InputError(
+            f"column {name!r}, row {row}: {way.cell!r} may be {way.as_group.plain(way.cell)} or "
+            f"{way.as_decimal.plain(way.cell)}; write it without marks for thousands, or declare "
+            "it --categorical"
+        )
+    marked = way is not None and (way.group or way.before or way.after)
+    if not forced and (way is None or parted is None or not (kinds or marked)):
+        return None
+    states = States.of(sorted(kinds)) if kinds else None
+    tag = {kind: place for place, kind in enumerate(sorted(kinds), 1)}
+
+    def read(text: str) -> float:
+        if text in tag:
+            return float(tagged(np.array(tag[text])))
+        if way is not None:
+            return float(way.plain(text.strip()))
+        return _as_number(text)
+
+    values = _parsed(name, series, read)
+    column = _floats(name, values, np.isnan(values))
+    mark = "," if way is None and any("," in number for number in numbers) else "."
+    mark = way.decimal if way else mark
+    decimals = {len(number.strip().partition(mark)[2]) for number in numbers}
+    grid = replace(
+        column.grid,
+        text=mark,
+        notation=way if marked else None,
+        shortest=bool(kinds or marked) and len(decimals) > 1,
     )
-    return replace(column, grid=replace(column.grid, text="," if comma else "."))
+    return replace(column, grid=grid, states=states)
+
+
+def with_sentinels(column: Numbers, na: Collection[str]) -> Numbers:
+    """The column with numbers that stand for a missing value as kinds of it: 999."""
+    grid = column.grid
+    if grid.origin or grid.step > 1:
+        return column
+    present = column.values[~column.missing]
+    numbers = sorted(sentinels(present, na))
+    if not numbers or len(numbers) == len(np.unique(present)):
+        return column
+    values = np.where(np.isnan(column.values), np.nan, column.values)
+    for tag, number in enumerate(numbers, 1):
+        values[column.values == number] = tagged(np.array(tag))
+    return replace(column, values=values, states=States.of([f"{x:.15g}" for x in numbers]))
+
+
+def states_note(column: Numbers) -> str:
+    """What stands for a missing value in a column, for those who look after it."""
+    assert column.states is not None  # noqa: S101
+    shares = column.states.shares(column.values)
+    limits = dict(zip(column.states.labels, column.states.limits, strict=True))
+    shown, rare = [], 0
+    for label, share in sorted(shares.items(), key=lambda pair: -pair[1]):
+        if share * len(column.values) < NAMED:
+            rare += 1
+            continue
+        shown.append(f"{label!r} ({100 * share:.1f} %{', a limit' if limits[label] else ''})")
+    more = [f"{rare} that fewer than {NAMED} rows hold"] if rare else []
+    return (
+        f"column {column.name!r} holds numbers, and texts or codes where there is none: "
+        f"{', '.join([*shown, *more])}; declare it --categorical if they are values"
+    )
 
 
 def _integers(name: Name, series: Series, missing: Mask) -> Numbers:
@@ -620,6 +769,8 @@ def _date_grid(present: Ints, per_day: int) -> Grid:
 
 
 def _floats(name: Name, values: Floats, missing: Mask) -> Numbers:
+    if np.signbit(values[values == 0]).any():
+        values = values + 0.0  # one zero: equal values look alike, or a lone -0 would show
     present = values[~missing] if missing.any() else values
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
@@ -681,24 +832,50 @@ def _parsed(name: Name, series: Series, read: Callable[[str], float]) -> Floats:
     return parsed[codes]
 
 
-def _date_text(name: Name, series: Series, missing: Mask, form: str | None) -> Numbers:
-    """Text dates in microseconds; where no format is given, ISO 8601."""
-    separators = set()
+def _date_text(
+    name: Name, series: Series, missing: Mask, form: str | None, pivot: int | None = None
+) -> Numbers:
+    """Text dates in microseconds; where no format is given, ISO 8601.
+
+    Moments with offsets are those of the clock on the wall where all have one offset, and of
+    UTC otherwise. Two-digit years are the hundred up to `pivot`.
+    """
+    separators, offsets, digits = set(), set(), set()
+    last = pivot or dt.date.today().year
+
+    def moment_of(text: str) -> dt.datetime:
+        moment = dt.datetime.strptime(text, form) if form else dt.datetime.fromisoformat(text)
+        if form and "%y" in form:
+            moment = moment.replace(year=last - (last - moment.year) % 100)
+        return moment
+
+    def noted(text: str) -> float:
+        moment = moment_of(text.strip())
+        separators.add(" " if " " in text.strip() else "T")
+        offsets.add("" if moment.tzinfo is None else _OFFSET.sub(r"\1", text.strip()))
+        digits.add(len(match[1]) if (match := _PART.search(text)) else 0)
+        if "" in offsets and len(offsets) > 1:
+            raise ValueError("some times have a zone and others not; give all one, or none")
+        return 0.0
 
     def read(text: str) -> float:
-        text = text.strip()
-        moment = dt.datetime.strptime(text, form) if form else dt.datetime.fromisoformat(text)
-        if moment.tzinfo is not None:
-            raise ValueError("a time zone in text is not supported; parse the column first")
-        separators.add(" " if " " in text else "T")
-        return (moment - dt.datetime(1970, 1, 1)) / dt.timedelta(microseconds=1)
+        moment = moment_of(text.strip())
+        if moment.tzinfo is not None and len(offsets) > 1:
+            moment = moment.astimezone(dt.UTC)
+        return (moment.replace(tzinfo=None) - dt.datetime(1970, 1, 1)) / dt.timedelta(
+            microseconds=1
+        )
+
+    _parsed(name, series, noted)
 
     moments = _parsed(name, series, read)
     ticks = np.where(missing, 0, np.rint(moments)).astype(np.int64)
     grid = _date_grid(ticks[~missing], 86_400 * 10**6)
     if form is None:
         day, second = not (ticks % (86_400 * 10**6)).any(), not (ticks % 10**6).any()
-        clock = "" if day else f"{min(separators)}%H:%M:%S{'' if second else '.%f'}"
+        part = "" if second else ".%3f" if max(digits) == 3 else ".%f"
+        offset = "+00:00" if len(offsets) > 1 else min(offsets)
+        clock = "" if day and not offset else f"{min(separators)}%H:%M:%S{part}{offset}"
         form = f"%Y-%m-%d{clock}"
     return _on_ticks(name, "date", ticks, missing, replace(grid, text=form))
 
@@ -723,7 +900,8 @@ def _encode_like(column: Column, series: Series, table: Table, notes: list[str])
             column.name, series, held, missing, table.roles, forced=column.kind != "date"
         )
         if found is None or (column.kind == "date") != (found.kind == "date"):
-            found = _date_text(column.name, series, missing, column.grid.text)
+            form = column.grid.text
+            found = _date_text(column.name, series, missing, form, table.roles.pivot)
     except InputError as error:
         raise InputError(f"second table, {error}") from error
     unsigned = frames.is_wrapped(series)
@@ -735,7 +913,23 @@ def _encode_like(column: Column, series: Series, table: Table, notes: list[str])
         found = _on_ticks(
             column.name, "integer", frames.ticks(series), missing, column.grid, unsigned
         )
-    return replace(column, values=_regridded(found, column.grid))
+    if column.states is None and found.states is None:
+        return replace(column, values=_regridded(found, column.grid))
+    return _states_like(
+        column, with_sentinels(found, column.states.labels if column.states else ())
+    )
+
+
+def _states_like(column: Numbers, found: Numbers) -> Numbers:
+    """Values with the kinds of the first column, and after them those of the second alone."""
+    known = column.states or States.of(())
+    own = found.states.labels if found.states else ()
+    states = known.extended(own)
+    values = _regridded(replace(found, states=None), replace(column.grid, notation=None))
+    new = np.array([0, *(states.labels.index(label) + 1 for label in own)])
+    lost = np.isnan(found.values)
+    values = np.where(lost, tagged(new[tags(found.values)]), values)
+    return replace(column, values=values, states=states)
 
 
 def _regridded(found: Numbers, grid: Grid) -> Floats:
@@ -752,23 +946,65 @@ def _regridded(found: Numbers, grid: Grid) -> Floats:
 
 
 def _levels_like(column: Levels, found: Levels) -> Levels:
-    labels = _same_booleans(found.labels, column.labels)
+    labels = _same_codes(_same_booleans(found.labels, column.labels), column.labels)
     known: dict[str | None, int] = {label: code for code, label in enumerate(column.labels)}
     new = np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.int32)
     codes = _narrow(new[found.codes], len(known))
     return replace(column, codes=codes, labels=tuple(known), first=_first_rows(codes, len(known)))
 
 
+BOOLEANS = (
+    ("False", "True"),
+    ("false", "true"),
+    ("f", "t"),
+    ("no", "yes"),
+    ("n", "y"),
+    ("non", "oui"),
+    ("n", "o"),
+    ("faux", "vrai"),
+    ("0", "1"),
+)
+"""How tables write no and yes, in any case of letters."""
+
+
 def _same_booleans(
     found: tuple[str | None, ...], wanted: tuple[str | None, ...]
 ) -> tuple[str | None, ...]:
-    """0 and 1 stand for False and True where the other table writes them so."""
-    numbers = {"0": "False", "1": "True"}
-    for names in (numbers, {word: number for number, word in numbers.items()}):
-        if (
-            {*found} - {None} <= {*names}
-            and {*wanted} & {*names.values()}
-            and not {*wanted} & {*names}
-        ):
-            return tuple(None if label is None else names[label] for label in found)
-    return found
+    """The labels in the writing of the first table, where both are of two values: no and yes."""
+    if {*found} <= {*wanted}:
+        return found
+    ours, theirs = _booleans(wanted), _booleans(found)
+    if ours is None or theirs is None:
+        return found
+    words = {truth: label for label, truth in ours.items()}
+    return tuple(None if label is None else words.get(theirs[label], label) for label in found)
+
+
+def _booleans(labels: Sequence[str | None]) -> dict[str, bool] | None:
+    """Whether each label says yes; None where they are of no one writing."""
+    present = [label for label in labels if label is not None]
+    for pair in BOOLEANS:
+        truths = {word.lower(): bool(place) for place, word in enumerate(pair)}
+        if present and all(label.lower() in truths for label in present):
+            known = {label: truths[label.lower()] for label in present}
+            return known if len({*known.values()}) == len(known) else None
+    return None
+
+
+def _same_codes(
+    found: tuple[str | None, ...], wanted: tuple[str | None, ...]
+) -> tuple[str | None, ...]:
+    """Labels that lost their leading zeros, as the first table writes them: 1000 for 01000.
+
+    Only where all codes of the first table have one length, some begin with 0, and the second
+    has numbers that are shorter.
+    """
+    codes = [label for label in wanted if label is not None]
+    present = [label for label in found if label is not None]
+    lengths = {len(label) for label in codes}
+    if len(lengths) != 1 or not all(map(str.isdecimal, [*codes, *present])):
+        return found
+    (length,) = lengths
+    if not any(code[0] == "0" for code in codes) or any(label[0] == "0" for label in present):
+        return found
+    return tuple(None if label is None else label.zfill(length) for label in found)

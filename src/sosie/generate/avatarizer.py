@@ -19,12 +19,19 @@ from sosie.generate.gathered import Gathered
 from sosie.generate.guarantee import Guarantee
 from sosie.generate.methods import Fitted, method_of
 from sosie.generate.release import Release
-from sosie.generate.secrets import Secrets
+from sosie.generate.secrets import Secrets, TableKey, table_fingerprint
 from sosie.generate.settings import DEFAULT, Settings
+from sosie.latent.content import content_hashes
 
 __all__ = ["Avatarizer"]
 
 _NONE = np.empty(0, dtype=np.int64)
+
+CHANGED = (
+    "this is not the table that the key was made for, or other columns of it: its groups are cut"
+    " otherwise, and nothing is guaranteed about the releases of both compared with one another;"
+    " take a fresh key unless that is meant"
+)
 
 
 class Avatarizer:
@@ -38,8 +45,10 @@ class Avatarizer:
         A secret. None takes one from the operating system. Whoever holds the seed and
         the originals can make the avatars again.
     key :
-        A secret of the table, that of a former release of it. None derives it from a given
-        seed, or takes a fresh one. Only methods with a guarantee have a use for it.
+        A secret of the table, that of a former release of it (a number, or what
+        `sosie.generate.secrets.read_key` finds in its private folder: then a table that has
+        changed is noticed). None derives it from a given seed, or takes a fresh one. Only methods
+        with a guarantee have a use for it.
     keep, keep_anyway, drop, id, categorical, numeric, date, linked, weights :
         See `sosie.data.table.Roles`; a column named in `keep_anyway` is kept too.
     threads :
@@ -68,7 +77,7 @@ class Avatarizer:
         method: str = DEFAULT,
         decode: str | None = None,
         seed: int | None = None,
-        key: int | None = None,
+        key: int | TableKey | None = None,
         min_level_count: int | None = None,
         augment: int = 1,
         keep: Sequence[Hashable] = (),
@@ -95,7 +104,8 @@ class Avatarizer:
             linked=tuple(tuple(group) for group in linked),
             weights=dict(weights or {}),
         )
-        self._secrets = Secrets.of(seed, key)
+        self._table_key = key if isinstance(key, TableKey) else None
+        self._secrets = Secrets.of(seed, key.key if isinstance(key, TableKey) else key)
         # The published order has entropy of its own; it is repeatable only with a given seed.
         self._order_seed = fresh_seed() if seed is None else seed
         self.threads = (os.cpu_count() or 1) if threads < 1 else threads
@@ -104,9 +114,15 @@ class Avatarizer:
         self._remote: Any = None
 
     @property
-    def secret_seed(self) -> int:
-        """The seed in use. Keep it with the originals, never with the avatars."""
-        return self._secrets.seed
+    def secrets(self) -> Secrets:
+        """The key of the table and the seed in use; neither is for anyone else."""
+        return self._secrets
+
+    def fingerprint(self) -> str:
+        """What tells the fitted table to those who hold its key, and nothing to others."""
+        table = self.table
+        hashes = [content_hashes(table)]
+        return table_fingerprint(self._secrets.key, table.names, hashes)
 
     @property
     def fitted(self) -> Fitted:
@@ -167,6 +183,8 @@ class Avatarizer:
             )
         method = method_of(self.settings.method)
         self._fitted = method.fit(table, self.settings, self._secrets.key, self.threads)
+        if self._table_key is not None and not self._table_key.fits(self.fingerprint()):
+            warnings.warn(CHANGED, SosieWarning, stacklevel=2)
         return self
 
     def draw(self, release: int = 0, part: int = 0) -> Table:

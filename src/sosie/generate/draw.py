@@ -26,12 +26,16 @@ from sosie.compute.randomness import BLOCK, Purpose, generator
 from sosie.compute.storage import MEMORY, Space
 from sosie.compute.sums import added
 from sosie.compute.threads import each_part
+from sosie.data.missing import tagged
 from sosie.data.table import Numbers
 from sosie.generate import law
 from sosie.generate.gathered import Gathered
 from sosie.generate.mixture import MISSING, SPIKE, Mixture, Single, Voted
 
 __all__ = ["Ballot", "Draws", "draws_of", "gather", "gathered_into"]
+
+KINDS = tagged(np.maximum(np.arange(256) - MISSING, 0))
+"""What is written for each state from `MISSING` on: the kinds of missing values."""
 
 FORGET = 1 << 20
 """Places after which memory that is also on disk is let go."""
@@ -141,7 +145,7 @@ def gather(
                 state = codes[number.state][part]
                 if number.scale.spike is not None:
                     made = np.where(state == SPIKE, number.scale.spike, made)
-                made = np.where(state == MISSING, np.nan, made)
+                made = np.where(state >= MISSING, KINDS[state], made)
             drawn[part] = made
 
     each_part(

@@ -19,6 +19,7 @@ from sosie.compute.randomness import BLOCK
 from sosie.compute.storage import MEMORY, Space
 from sosie.compute.sums import tally
 from sosie.compute.threads import each_part
+from sosie.data.missing import tags
 from sosie.data.table import Column, Levels, Numbers, Table
 from sosie.errors import InputError, quoted
 from sosie.generate.noise import Noise, NoNoise
@@ -185,6 +186,8 @@ def _prepared_number(column: Numbers, scaled: Scaling, k: int, least: int) -> Pr
     # An extreme is no one's own where k share it, whatever levels may be drawn.
     made, missing = scaled(column.values, max(least, k)), column.missing
     state = np.where(missing, np.uint8(MISSING), np.uint8(SCORED))
+    if column.states is not None:
+        state += tags(column.values)
     state[~made.scored & ~missing] = SPIKE
     scored = Scored(column.name, 0, None, made.scale, made.low, made.high)
     if not state.any():

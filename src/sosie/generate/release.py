@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -15,13 +15,14 @@ from sosie.compute.storage import MEMORY, Space
 from sosie.compute.threads import each_part
 from sosie.data import frames
 from sosie.data.frames import Series
+from sosie.data.native import held, written
 from sosie.data.table import Column, Levels, Numbers, Table, kept_in
 from sosie.generate.gathered import Gathered, Layout
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Release", "written"]
+__all__ = ["Release"]
 
 ROW_GROUP = 1 << 17
 """Rows of a group of a Parquet file."""
@@ -154,7 +155,11 @@ class Release:
     def _outside(self, name: Hashable) -> Any:
         """A native column that takes no part in the method, or None."""
         if name in self.table.roles.keep:
-            return frames.take(self._series(name), self.rows)
+            series = self._series(name)
+            if name in self.table.roles.keep_anyway or not _has_ways(series):
+                return frames.take(series, self.rows)
+            # Whose row it is must not show in how equal values are written.
+            return held(series, frames.alike(series)[self.rows]).to_native()
         if name in self.table.roles.id:
             return frames.surrogates(self._series(name), self.surrogates)
         return None
@@ -165,39 +170,17 @@ def _waiting(column: Column, series: Series, space: Space) -> tuple[Column, Seri
     if isinstance(column, Numbers):
         return replace(column, values=space.keep(column.values)), frames.like(series)
     used, codes = np.unique(column.codes, return_inverse=True)
-    held = _held(series, column.first[used])
+    levels = held(series, column.first[used])
     codes = codes.astype(column.codes.dtype)
-    return replace(column, codes=space.keep(codes), first=np.arange(len(used))), held
+    return replace(column, codes=space.keep(codes), first=np.arange(len(used))), levels
 
 
-def _held(series: Series, rows: Ints) -> Series:
-    return nw.from_native(cast(Any, frames.take(series, rows)), series_only=True)
+def _has_ways(series: Series) -> bool:
+    """Whether equal values can be written in several ways: -0, NaN beside None, 1 beside 1.0."""
+    return series.dtype.is_float() or series.dtype in (nw.Object, nw.Unknown)
 
 
 def _some(column: Column, series: Series, part: slice) -> Any:
     if isinstance(column, Levels):
         return series.to_native().gather(column.codes[part])
     return written(replace(column, values=column.values[part]), series)
-
-
-def written(column: Column, series: Series) -> object:
-    """A native column of an encoded one.
-
-    Parameters
-    ----------
-    series : a column of the originals: its dtype, its missing style, and the rows that
-        `Levels.first` tells of.
-    """
-    if isinstance(column, Levels):
-        # A level that no row holds is in no avatar either.
-        held = _held(series, np.maximum(column.first, 0))
-        return frames.take(held, column.codes.astype(np.int64))
-    values, grid, missing = column.values, column.grid, column.missing
-    if grid.text is not None:
-        return frames.build_text(series, column.texts(values))
-    if not grid.step or series.dtype.is_float() or series.dtype.is_decimal():
-        return frames.build(series, values, missing)
-    steps = np.where(missing, 0, values).astype(np.int64)
-    # Wraps around 2^64 on purpose: unsigned numbers beyond int64 come back so.
-    ticks = steps.view(np.uint64) * np.uint64(grid.step) + np.uint64(grid.origin % 2**64)
-    return frames.build(series, ticks.view(np.int64), missing)

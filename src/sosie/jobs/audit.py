@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from sosie.audits.audit import AuditOptions, measured
 from sosie.audits.comparison import Comparison
 from sosie.audits.context import Context
-from sosie.audits.registry import measured
 from sosie.audits.results import Audit
 from sosie.audits.what_if_kept import what_if_kept
 from sosie.data.files import check_apart
@@ -86,7 +86,7 @@ def audit_files(
     )
     comparison = _comparison(people, avatars, options)
     progress("audit")
-    audit = measured(comparison, k=FEWEST_SHOWN, context=options.context)
+    audit = measured(comparison, context=options.context, options=AuditOptions(k=FEWEST_SHOWN))
     if options.guide:
         kept = what_if_kept(comparison if options.aligned else comparison.originals)
         audit = replace(audit, what_if_kept=kept)
@@ -152,7 +152,7 @@ def audit_on_cluster(
             k=FEWEST_SHOWN,
         )
         progress("audit")
-        audit = measured(comparison, k=FEWEST_SHOWN, context=options.context)
+        audit = measured(comparison, context=options.context, options=AuditOptions(k=FEWEST_SHOWN))
     if metrics is not None:
         write_json(metrics, audit.to_dict())
     return audit

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sosie.audits.privacy.singling_out import column_direct_match_protection
+from sosie.audits.privacy.column_direct_match_protection import column_direct_match_protection
 from sosie.audits.results import Metric
 from sosie.data.files import read
 from sosie.data.table import Table
@@ -25,6 +25,6 @@ def identifier_kept(
     """Column direct match protection of avatars that keep an identifier, to show what it does."""
     progress("draw")
     frame = read(data).frame
-    avatarizer = Avatarizer(keep=identifiers, **options)
+    avatarizer = Avatarizer(keep_anyway=identifiers, **options)
     made = avatarizer.fit(Table.of(frame, avatarizer.roles)).release(shuffle=False)
     return column_direct_match_protection(frame, made)

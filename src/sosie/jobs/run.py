@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sosie.audits.audit import AuditOptions, measured
 from sosie.audits.comparison import Comparison
 from sosie.audits.context import Context
-from sosie.audits.registry import measured
 from sosie.audits.results import Audit
 from sosie.compute.storage import MEMORY
 from sosie.data.atomic import OWNER_FILE, PRIVATE, SWEEP_KEY, staged
@@ -22,6 +22,8 @@ from sosie.data.parquet import Scan
 from sosie.data.table import Table
 from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.guarantee import Guarantee
+from sosie.generate.settings import Settings
 from sosie.jobs.audit import check_aside
 from sosie.jobs.budget import Attack
 from sosie.jobs.description import FEWEST_SHOWN, described
@@ -29,6 +31,7 @@ from sosie.jobs.private import keep, write_private, write_source
 from sosie.jobs.report import OURS, write_report
 from sosie.jobs.tables import Opened, Progress, alongside, opened, save, silent
 from sosie.jobs.writing import write_json
+from sosie.studies.analyses import analyses, check
 
 __all__ = ["Options", "Run", "run"]
 
@@ -53,6 +56,8 @@ class Options:
         hands; None for 5, or fewer attackers on a large table; 0 for no attack.
     memory : bytes to keep to, by default half of what is free; a Parquet table that takes
         more is read and written a column at a time.
+    analyses : of the study (see `sosie.studies.grammar`); by default those of the context, and
+        without any all pairs of columns are looked at.
     language : of the report, ``en`` or ``fr``.
     """
 
@@ -62,7 +67,13 @@ class Options:
     context: Context | None = None
     releases: int | None = 0
     memory: int | None = None
+    analyses: tuple[str, ...] = ()
     language: str = "en"
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The analyses that were asked for, here or in the context."""
+        return self.analyses or (() if self.context is None else self.context.analyses)
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,7 @@ class Run:
     report : the page to read.
     audit : the metrics.
     attacks : what attack.json holds, or None.
+    guarantee : what holds for the avatars, or why nothing does.
     notes : what deserves a look.
     """
 
@@ -84,6 +96,7 @@ class Run:
     report: Path
     audit: Audit
     attacks: dict[str, Any] | None
+    guarantee: Guarantee
     notes: tuple[str, ...]
 
 
@@ -136,6 +149,7 @@ def run(
         progress("read")
         people = _people(data, avatarizer, options, stage)
         table = Table.of(people.frame, avatarizer.roles, people.source.space, avatarizer.threads)
+        _check_analyses(table, people, options.texts)
         progress("fit")
         avatarizer.fit(table)
         progress("draw")
@@ -152,8 +166,18 @@ def run(
             threads=avatarizer.threads,
             space=people.source.space,
         )
-        audit = measured(comparison, k=avatarizer.settings.k, context=options.context)
+        choices = AuditOptions(k=avatarizer.settings.k)
+        audit = measured(comparison, context=options.context, options=choices)
         write_json(stage / "audit.json", audit.to_dict())
+        if people.source.space is MEMORY:
+            progress("analyses")
+            found = analyses(
+                comparison.originals,
+                comparison.avatars,
+                options.texts,
+                k=_least(avatarizer.settings),
+            )
+            write_json(stage / "analyses.json", found.to_dict())
         attacks: dict[str, Any] | None = None
         attack_notes: tuple[str, ...] = ()
         if options.releases != 0:
@@ -171,15 +195,17 @@ def run(
             people.source,
             comparison,
             key=key,
-            least=max(settings.k, settings.min_level_count, FEWEST_SHOWN),
+            least=_least(settings),
             roles=avatarizer.roles,
             parameters=asdict(settings),
             kinds={column.name: column.kind for column in table.columns},
             warnings=(*table.notes, *attack_notes),
-        )
+        ) | {"guarantee": avatarizer.guarantee.to_json()}
         write_json(stage / "run.json", about)
         write_report(stage, stage / "report.html", options.language)
-    return Run(out, out / name, out / "report.html", audit, attacks, tuple(about["warnings"]))
+    notes = tuple(about["warnings"])
+    report = out / "report.html"
+    return Run(out, out / name, report, audit, attacks, avatarizer.guarantee, notes)
 
 
 def _people(data: Path, avatarizer: Avatarizer, options: Options, scratch: Path) -> _People:
@@ -215,13 +241,28 @@ def _publish(avatarizer: Avatarizer, people: _People, stage: Path, name: str) ->
     private = stage / PRIVATE
     published, aligned = avatarizer.both()
     save(published, stage / name, people.source.dialect)
-    write_private(private, aligned, avatarizer.secret_seed)
+    write_private(private, aligned, avatarizer)
     if people.drawn_aside:
         write(people.frame, private / "people.parquet", mode=OWNER_FILE)
         write(people.aside, private / "holdout.parquet", mode=OWNER_FILE)
     if people.source.space is MEMORY:
         return aligned.frame()
     return Scan.of(private / "aligned.parquet")
+
+
+def _least(settings: Settings) -> int:
+    """Originals who must share what a figure shows of them."""
+    return max(settings.k, settings.min_level_count, FEWEST_SHOWN)
+
+
+def _check_analyses(table: Table, people: _People, texts: tuple[str, ...]) -> None:
+    """Raise InputError, before any long work, for analyses that can't be made."""
+    if texts and people.source.space is not MEMORY:
+        raise InputError(
+            "a table larger than memory can't be analysed here: leave the analyses out, or compare"
+            " a sample of it and of its avatars with sosie analyses"
+        )
+    check(table, texts)
 
 
 def set_aside(

@@ -11,8 +11,9 @@ from typing import IO, TYPE_CHECKING
 from sosie.compute.storage import MEMORY, Space
 from sosie.data.atomic import atomic
 from sosie.data.csv_dialect import Dialect
-from sosie.data.files import PARQUET, read, write
+from sosie.data.files import EXCEL, PARQUET, read, write
 from sosie.data.parquet import Scan
+from sosie.errors import InputError
 from sosie.jobs.budget import Attack, Budget
 
 if TYPE_CHECKING:
@@ -113,6 +114,8 @@ def save(
     if space is MEMORY:
         write(release.frame(), path, dialect, mode)
         return
+    if path.suffix.lower() in EXCEL:
+        raise InputError(f"{path}: a table larger than memory is written as Parquet or CSV")
 
     def fill(file: IO[bytes]) -> None:
         if path.suffix.lower() in PARQUET:

@@ -10,6 +10,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from sosie.data.missing import tagged, tags
 from sosie.data.rows import FIRST, MIXING
 from sosie.data.table import Column, Numbers, Table
 
@@ -51,7 +52,8 @@ def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def _bits(column: Column) -> NDArray[np.uint64]:
     if isinstance(column, Numbers):
-        plain = np.where(np.isnan(column.values), np.nan, column.values + 0.0)  # one NaN, one zero
+        kinds = tagged(tags(column.values))  # one NaN for each kind of missing value
+        plain = np.where(np.isnan(column.values), kinds, column.values + 0.0)  # one zero
         return plain.view(np.uint64)
     labels = np.array([_label_hash(label) for label in column.labels], dtype=np.uint64)
     return np.asarray(labels.take(column.codes))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sosie.attacks import attack
 from sosie.audits.results import Metric
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 from sosie.tuning.results import STRONGEST
 
@@ -43,11 +43,12 @@ def strongest(avatarizer: Avatarizer, releases: int, targets: int) -> Metric:
             seed=SEED,
         )
     except InputError as error:
-        return STRONGEST.unavailable(str(error))
+        reason = error.reason or Reason("not_attacked", {"error": str(error)})
+        return STRONGEST.unavailable(reason)
     best = report.strongest.get("v1")
     if best is None or best.rate is None:
-        return STRONGEST.unavailable("no attacker could be tried.")
-    return STRONGEST.found(
+        return STRONGEST.unavailable(Reason("no_attacker"))
+    return STRONGEST.result(
         best.rate,
         ci=best.ci,
         control=best.chance,

@@ -13,20 +13,38 @@ from functools import cached_property
 from typing import Any, Self
 
 from sosie._version import __version__
-from sosie.audits.results import Definition, Metric
+from sosie.audits.definition import Definition, Swept
+from sosie.audits.registry import DEFINITIONS
+from sosie.audits.results import Metric
+from sosie.errors import Reason
 from sosie.generate.settings import Decode
 
-__all__ = ["ALLOWED", "STRONGEST", "Setting", "Trial", "Tuning"]
+__all__ = ["AGREEING", "ALLOWED", "STRONGEST", "SWEPT", "Setting", "Trial", "Tuning"]
 
 STRONGEST = Definition("strongest_attack", "%", "lower", "linkability")
 """The rate of the strongest attacker; no published target."""
 
-ALLOWED: Mapping[str, float] = {
-    "hellinger_mean": 0.1,
-    "association_difference": 0.1,
-    "predictive_ratio": 10.0,
+AGREEING = Definition(
+    "agreeing_terms",
+    "%",
+    "higher",
+    "utility",
+    swept=Swept(releases=5, best=100.0, allowed=20.0),
+)
+"""The share of terms of a study's analyses whose estimate on avatars lies in the interval of the
+originals. In the published trials of avatars about a fifth of the endpoints did not come through:
+so many are one unit of loss."""
+
+SWEPT: tuple[Definition, ...] = tuple(d for d in DEFINITIONS if d.swept is not None)
+"""The metrics measured in each setting, beside the strongest attack."""
+
+ALLOWED: Mapping[str, Swept] = {
+    d.key: d.swept
+    for d in (*SWEPT, AGREEING)
+    if d.swept is not None and d.swept.allowed is not None
 }
-"""What counts as one unit of loss: the usual targets, and ten points of predictive ratio."""
+"""What counts as one unit of loss: the usual targets, ten points of predictive ratio, a fifth of
+the terms of a study's analyses."""
 
 CHANCE = 0.05
 """Losses that differ by less may differ by chance: releases of one setting do."""
@@ -87,10 +105,10 @@ class Trial:
         0.5
         """
         lost = []
-        for key, allowed in ALLOWED.items():
+        for key, swept in ALLOWED.items():
             value = self.value(key)
             if value is not None:
-                lost.append(max(100 - value if key == "predictive_ratio" else value, 0) / allowed)
+                lost.append(swept.loss(value))
         return sum(lost) / len(lost) if lost else None
 
     @property
@@ -293,8 +311,15 @@ def _metric(key: str, told: Mapping[str, Any]) -> Metric:
         told.get("direction", "higher"),
         told.get("criterion", "singling_out"),
         told.get("target"),
-        told.get("reason"),
+        _reason(told.get("reason")),
         None if ends is None else (ends[0], ends[1]),
         told.get("control"),
         {name: value for name, value in told.items() if name not in known},
     )
+
+
+def _reason(told: Any) -> Reason | None:
+    """A reason as JSON holds it; of earlier versions, a text."""
+    if isinstance(told, Mapping):
+        return Reason(str(told["key"]), dict(told["values"]))
+    return None if told is None else Reason("as_written", {"text": str(told)})

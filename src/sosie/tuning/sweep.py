@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import product
 from os import PathLike
 from pathlib import Path
@@ -12,23 +13,18 @@ import numpy as np
 
 from sosie.audits.comparison import Comparison, encoded
 from sosie.audits.context import Context
-from sosie.audits.privacy.singling_out import (
-    column_direct_match_protection,
-    hidden_rate,
-    local_cloaking,
-)
-from sosie.audits.registry import DEFINITIONS
+from sosie.audits.definition import Definition
+from sosie.audits.registry import DEFINITIONS, MEASURES
 from sosie.audits.results import Metric
-from sosie.audits.utility.associations import association_difference
-from sosie.audits.utility.distributions import hellinger_mean
-from sosie.audits.utility.prediction import predictive_ratio
 from sosie.compute.randomness import fresh_seed
 from sosie.data.table import Roles, Table
 from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer
 from sosie.generate.settings import Decode
+from sosie.studies.analyses import check
+from sosie.tuning.agreeing import agreeing
 from sosie.tuning.attackers import strongest
-from sosie.tuning.results import STRONGEST, Setting, Trial, Tuning
+from sosie.tuning.results import AGREEING, STRONGEST, SWEPT, Setting, Trial, Tuning
 from sosie.tuning.state import digest_of, key_of, known, load, save
 
 __all__ = ["KS", "tune"]
@@ -38,16 +34,8 @@ KS = (3, 5, 8, 10, 15, 20, 30, 50)
 TARGETS = 600
 """People attacked in each setting: their interval is about three points wide on either side."""
 
-REPEATS = 3
-"""Releases over which what varies most from one to the next is averaged."""
-
-MODELS = 6
-"""Releases on which models are trained: what they reach varies more."""
-
 SET_ASIDE = 0.25
 """Share of the people on whom models trained on avatars of the others are tested."""
-
-CHANCY = (hidden_rate, local_cloaking)
 
 Progress = Callable[[int, int, str], None]
 
@@ -64,6 +52,7 @@ class _Job:
     releases: int
     attacked: int
     outcomes: Sequence[Hashable] | None
+    analyses: Sequence[str]
     threads: int
 
     def avatarizer(self, setting: Setting) -> Avatarizer:
@@ -93,6 +82,7 @@ def tune(
     targets: Mapping[str, float | None] | None = None,
     attacked: int = TARGETS,
     outcomes: Sequence[Hashable] | None = None,
+    analyses: Sequence[str] = (),
     folder: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     threads: int = -1,
@@ -103,7 +93,8 @@ def tune(
     direct match protection, mean Hellinger distance, difference of association), attacked
     by the strongest of the quick attackers who hold the originals and as many releases as
     planned, and models are trained on avatars of three quarters of the people and tested
-    on the others (predictive ratio).
+    on the others (predictive ratio). With analyses of a study, they are made on originals
+    and on five releases: the share of terms that agree is one more measure of utility.
 
     Parameters
     ----------
@@ -118,6 +109,7 @@ def tune(
         them, in percent, and has no target unless one is given here.
     attacked : people attacked in each setting.
     outcomes : columns that models predict; by default each in turn.
+    analyses : of a study (see `sosie.studies.grammar`); by default those of the context.
     folder : where ``tune.json`` is written after each setting, and found again.
     progress : called with settings done, settings in all, and the setting at work.
 
@@ -141,6 +133,8 @@ def tune(
     if planned < 1:
         raise InputError(f"releases must be at least 1, got {planned}")
     table = data if isinstance(data, Table) else Table.of(data, roles)
+    texts = tuple(analyses) or judge.analyses
+    check(table, texts)
     job = _Job(
         table=table,
         originals=encoded(table.frame.to_native(), table.roles.compared()),
@@ -150,11 +144,12 @@ def tune(
         releases=planned,
         attacked=attacked,
         outcomes=outcomes,
+        analyses=texts,
         threads=threads,
     )
     where = None if folder is None else Path(folder)
     tuning = _begun(job, settings, where)
-    tuning = _swept(job, tuning, settings, goals, where, progress or _silent).judged(goals)
+    tuning = _continued(job, tuning, settings, goals, where, progress or _silent).judged(goals)
     if not any(trial.metrics for trial in tuning.trials):
         raise InputError(f"no setting can be tried: {tuning.trials[0].reason}")
     return tuning
@@ -166,13 +161,15 @@ def _silent(*_: object) -> None:
 
 def _begun(job: _Job, settings: Sequence[Setting], folder: Path | None) -> Tuning:
     """A sweep with what an earlier one of the same table and options measured already."""
-    options = {
+    options: dict[str, object] = {
         "decode": job.decode,
         "min_level_count": job.min_level_count,
         "releases": job.releases,
         "attacked": job.attacked,
         "outcomes": job.outcomes,
     }
+    if job.analyses:
+        options["analyses"] = job.analyses
     digest = digest_of(job.table, options, key_of(folder))
     before = None if folder is None else load(folder, digest)
     return Tuning(
@@ -186,7 +183,7 @@ def _begun(job: _Job, settings: Sequence[Setting], folder: Path | None) -> Tunin
     ).extended(known(before, settings))
 
 
-def _swept(
+def _continued(
     job: _Job,
     tuning: Tuning,
     settings: Sequence[Setting],
@@ -220,7 +217,9 @@ def _settings(
 
 
 def _goals(context: Context, targets: Mapping[str, float | None]) -> dict[str, float | None]:
-    goals = {definition.key: definition.target for definition in (*DEFINITIONS, STRONGEST)}
+    goals = {
+        definition.key: definition.target for definition in (*DEFINITIONS, STRONGEST, AGREEING)
+    }
     for key in targets:
         if key not in goals:
             raise InputError(f"there is no metric {key!r}; there are {', '.join(goals)}")
@@ -235,18 +234,19 @@ def _tried(job: _Job, setting: Setting) -> Trial:
     """Measure a setting; a setting that the table does not allow says why."""
     try:
         avatarizer = job.avatarizer(setting).fit(job.table)
-        first, *others = (_compared(job, avatarizer, release) for release in range(REPEATS))
-        found = [
-            *(_averaged([measure(c) for c in (first, *others)]) for measure in CHANCY),
-            column_direct_match_protection(first),
+        whole = cache(partial(_compared, job, avatarizer))
+        aside = partial(_compared_aside, job, _taught(job, setting))
+        privacy = [d for d in SWEPT if d.criterion != "utility"]
+        utility = [d for d in SWEPT if d.criterion == "utility"]
+        metrics = [
+            *(_swept(job, definition, whole, aside) for definition in privacy),
             strongest(avatarizer, job.releases, job.attacked),
-            hellinger_mean(first),
-            association_difference(first),
-            _predicted(job, setting),
+            *(_swept(job, definition, whole, aside) for definition in utility),
+            *([agreeing(avatarizer, job.analyses)] if job.analyses else []),
         ]
     except InputError as error:
         return Trial(setting, {}, str(error))
-    trial = Trial(setting, {metric.key: _brief(metric) for metric in found})
+    trial = Trial(setting, {metric.key: _brief(metric) for metric in metrics})
     # As its file tells it, so that a sweep that goes on is one that never stopped.
     return Trial.from_dict(trial.to_dict())
 
@@ -261,24 +261,34 @@ def _compared(job: _Job, avatarizer: Avatarizer, release: int) -> Comparison:
     )
 
 
-def _predicted(job: _Job, setting: Setting) -> Metric:
-    """Models trained on avatars of some people, tested on the others.
+def _taught(job: _Job, setting: Setting) -> tuple[Avatarizer, Table, Table]:
+    """An avatarizer, the people it was fitted to, and the others, set aside.
 
     Who is set aside is the same in every setting and says nothing of the seed.
     """
     order = np.random.default_rng(0).permutation(len(job.table))
     cut = round(SET_ASIDE * len(order))
     taught, others = (job.table.take(np.sort(rows)) for rows in (order[cut:], order[:cut]))
-    avatarizer = job.avatarizer(setting).fit(taught)
-    return _averaged(
-        [
-            predictive_ratio(
-                Comparison(taught, avatarizer.draw(release), others, threads=job.threads),
-                outcomes=job.outcomes,
-            )
-            for release in range(MODELS)
-        ]
-    )
+    return job.avatarizer(setting).fit(taught), taught, others
+
+
+def _compared_aside(job: _Job, taught: tuple[Avatarizer, Table, Table], release: int) -> Comparison:
+    avatarizer, people, others = taught
+    return Comparison(people, avatarizer.draw(release), others, threads=job.threads)
+
+
+def _swept(
+    job: _Job,
+    definition: Definition,
+    whole: Callable[[int], Comparison],
+    aside: Callable[[int], Comparison],
+) -> Metric:
+    """A metric over as many releases as it declares, of all people or beside those set aside."""
+    releases = 1 if definition.swept is None else definition.swept.releases
+    compared = aside if "holdout" in definition.needs else whole
+    options = {"outcomes": job.outcomes} if "outcomes" in definition.options else {}
+    measure = MEASURES[definition.key]
+    return _averaged([measure(compared(release), **options) for release in range(releases)])
 
 
 def _averaged(metrics: Sequence[Metric]) -> Metric:

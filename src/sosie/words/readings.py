@@ -7,7 +7,7 @@ Metrics are the entries of ``audit.json``: mappings with ``value``, ``unit``, ``
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cache
 from typing import Any
@@ -15,7 +15,6 @@ from typing import Any
 from sosie.words import Words, load
 
 __all__ = [
-    "ADVICE",
     "Standing",
     "advice",
     "example",
@@ -23,32 +22,14 @@ __all__ = [
     "reading",
     "reason",
     "standing",
-    "told",
+    "translated",
 ]
 
-#: What improves each metric, most effective first; texts are under ``advice`` in the catalogues.
-ADVICE: Mapping[str, tuple[str, ...]] = {
-    "column_direct_match_protection": ("drop_identifier", "unkeep", "coarsen"),
-    "hidden_rate": ("smoothed", "raise_k", "fewer_columns", "rare_profiles"),
-    "local_cloaking": ("smoothed", "raise_k", "rare_profiles"),
-    "distance_to_closest": ("smoothed", "raise_k", "rare_profiles"),
-    "closest_distances_ratio": ("smoothed", "raise_k", "rare_profiles"),
-    "closest_rate": ("smoothed", "raise_k", "rare_profiles"),
-    "row_direct_match_protection": ("unkeep", "as_numbers", "raise_k"),
-    "categorical_hidden_rate": ("unkeep", "raise_k", "coarsen"),
-    "rare_values": ("min_level_count", "group_levels", "smoothed"),
-    "correlation_protection_rate": ("smoothed", "raise_k", "fewer_columns"),
-    "linkability": ("smoothed", "raise_k", "fewer_columns"),
-    "inference": ("sensitive", "raise_k", "fewer_columns"),
-    "membership": ("smoothed", "raise_k", "rare_profiles", "fewer_releases"),
-    "hellinger_mean": ("smoothed_utility", "draw", "lower_k", "group_levels"),
-    "association_difference": ("smoothed_utility", "more_components", "weight"),
-    "hellinger_projection": ("smoothed_utility", "lower_k", "more_components"),
-    "predictive_ratio": ("weight", "more_components", "lower_k"),
-}
-
 _SHOWN = 3
-_CHANCE = 0.5  # the area under the curve of an attacker who guesses
+"""Advice listed: more than three is not followed."""
+
+_CHANCE = 0.5
+"""The area under the curve of an attacker who guesses."""
 
 
 class Standing(StrEnum):
@@ -93,6 +74,7 @@ def standing(metric: Mapping[str, Any]) -> Standing:
 def meaning(words: Words, key: str, metric: Mapping[str, Any]) -> str:
     """What the value says, in a sentence; empty where there is no value or no such metric.
 
+    >>> from sosie.words import load
     >>> meaning(load("en"), "local_cloaking", {"value": 12})
     'For at least half of the people, 12 or more avatars of others lie closer than their own.'
     """
@@ -136,6 +118,7 @@ def _means(words: Words, key: str, metric: Mapping[str, Any]) -> str:
 def reading(words: Words, metric: Mapping[str, Any]) -> str:
     """How the value stands against its target, in a sentence that fits it.
 
+    >>> from sosie.words import load
     >>> reading(load("fr"), {"value": 0.31, "target": 0.1, "direction": "lower", "met": False})
     'La cible (au plus 0,1) n’est pas atteinte.'
     """
@@ -149,37 +132,58 @@ def reading(words: Words, metric: Mapping[str, Any]) -> str:
         key += "_interval"
     return words(
         key,
-        reason=reason(words, metric),
+        reason=reason(words, metric.get("reason")),
         target=words.target(metric.get("target"), metric.get("direction"), unit),
         interval=words.interval(interval, unit),
     )
 
 
-def reason(words: Words, metric: Mapping[str, Any]) -> str:
-    """Why a metric has no value.
+def reason(words: Words, told: object) -> str:
+    """Why there is no figure, in words.
 
-    >>> reason(load("fr"), {"reason": load("en")("reasons.not_run")})
-    'il n’a pas été demandé.'
+    Parameters
+    ----------
+    told : a key with its values, as JSON files hold a reason (``errors.Reason.to_dict``). Texts, as
+        files of earlier versions hold them, are given back as they are; so is a key that the
+        catalogue does not have.
+
+    >>> from sosie.words import load
+    >>> reason(load("fr"), {"key": "no_rare_level", "values": {"k": 5}})
+    "aucune modalité n'est portée par moins de 5 personnes."
+    >>> reason(load("fr"), "there are too few people."), reason(load("fr"), None)
+    ('there are too few people.', '')
     """
-    return told(words, str(metric.get("reason") or ""))
+    if not isinstance(told, Mapping):
+        return str(told or "")
+    key, values = f"reasons.{told.get('key')}", told.get("values")
+    values = {name: _written(words, value) for name, value in dict(values or {}).items()}
+    if f"{key}_one" in words:
+        number = told["values"].get("n", 0)
+        return words.count(key, number, **{name: v for name, v in values.items() if name != "n"})
+    return words(key, **values) if key in words else str(told.get("key") or "")
 
 
-def told(words: Words, text: str) -> str:
+def _written(words: Words, value: object) -> object:
+    """A value in a sentence: whole numbers as the language writes them."""
+    return words.number(value) if isinstance(value, int) else value
+
+
+def translated(words: Words, text: str) -> str:
     """A reason, or a note of a run, in ``words``' language.
 
     Results carry them in English; one that the catalogue does not know is given as it is.
 
-    >>> told(load("fr"), "none of the drawn columns varies")
+    >>> translated(load("fr"), "none of the drawn columns varies")
     'aucune des colonnes tirées ne varie'
     """
     for key, known in _sentences():
         if found := known.fullmatch(text):
             values = found.groupdict()
             if "note" in values:
-                values["note"] = told(words, values["note"])
+                values["note"] = translated(words, values["note"])
             return words(key, **values)
     parts = text.split("; ")
-    return words.joined(told(words, part) for part in parts) if len(parts) > 1 else text
+    return words.joined(translated(words, part) for part in parts) if len(parts) > 1 else text
 
 
 @cache
@@ -192,11 +196,15 @@ def _sentences() -> tuple[tuple[str, re.Pattern[str]], ...]:
     )
 
 
-def advice(key: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """Names of what would improve a metric, most effective first, without what is already done.
+def advice(names: Iterable[str], parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """What would improve a metric, most effective first, without what is already done.
 
-    >>> advice("hidden_rate", {"method": "smoothed"})
-    ('raise_k', 'fewer_columns', 'rare_profiles')
+    Parameters
+    ----------
+    names : what the metric declares: keys under ``advice`` in the catalogues.
+
+    >>> advice(("smoothed", "raise_k", "fewer_columns"), {"method": "smoothed"})
+    ('raise_k', 'fewer_columns')
     """
     done = {
         "smoothed": parameters.get("method") == "smoothed",
@@ -204,4 +212,4 @@ def advice(key: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
         "draw": parameters.get("decode") == "draw",
         "unkeep": parameters.get("keep") == [],
     }
-    return tuple(name for name in ADVICE.get(key, ()) if not done.get(name, False))[:_SHOWN]
+    return tuple(name for name in names if not done.get(name, False))[:_SHOWN]

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sosie.audits.comparison import Comparison
 from sosie.audits.privacy import inference as module
 from sosie.audits.privacy.inference import MOST_GUESSED, _sampled, inference
-from sosie.audits.results import NO_HOLDOUT, TOO_FEW_COLUMNS, TOO_FEW_PEOPLE
+from sosie.audits.reasons import NO_HOLDOUT, TOO_FEW_COLUMNS, TOO_FEW_PEOPLE
 from sosie.data.table import Numbers, Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 
 
@@ -127,7 +127,7 @@ def test_what_is_needed_is_said(comparison: Comparison) -> None:
     one = people().select("age")
     assert inference(one, one, holdout=one).reason == TOO_FEW_COLUMNS
     constant = pl.DataFrame({"a": ["x"] * 5, "b": ["y"] * 5})
-    reason = "no column varies that could be known or guessed."
+    reason = Reason("nothing_to_guess")
     assert inference(constant, constant, holdout=constant).reason == reason
 
 

@@ -7,8 +7,10 @@ from comparison_cases import dial, distances, people
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from sosie.audits.comparison import Comparison
-from sosie.audits.privacy.membership import _hanley_mcneil, area_under_curve, membership
-from sosie.audits.results import NO_HOLDOUT, TOO_FEW_PEOPLE
+from sosie.audits.intervals import area_interval
+from sosie.audits.privacy.membership import membership
+from sosie.audits.ranking import area_under_curve
+from sosie.audits.reasons import NO_HOLDOUT, TOO_FEW_PEOPLE
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +60,9 @@ def test_the_interval_by_hand() -> None:
     """Hanley and McNeil: A = 0.8 of 5 and 7 people, Q1 = 2/3, Q2 = 32/45."""
     variance = (0.8 * 0.2 + 4 * (2 / 3 - 0.64) + 6 * (32 / 45 - 0.64)) / 35
     half = 1.96 * variance**0.5
-    assert _hanley_mcneil(0.8, 5, 7) == pytest.approx((0.8 - half, 1.0))
+    assert area_interval(0.8, 5, 7) == pytest.approx((0.8 - half, 1.0))
     assert 0.8 + half > 1
-    assert _hanley_mcneil(0.5, 50, 70)[1] - 0.5 == pytest.approx(
+    assert area_interval(0.5, 50, 70)[1] - 0.5 == pytest.approx(
         1.96 * ((0.25 + 49 * (1 / 3 - 0.25) + 69 * (1 / 3 - 0.25)) / 3500) ** 0.5
     )
 

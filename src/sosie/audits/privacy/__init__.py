@@ -1,1 +1,1 @@
-"""How well avatars protect people: one module for each criterion."""
+"""How well avatars protect people: one module for each metric, named after it."""

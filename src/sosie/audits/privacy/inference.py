@@ -1,8 +1,4 @@
-"""Inference: whether a secret can be deduced from the avatars with more than chance.
-
-Takes originals and avatars (dataframes of any kind, which need not be aligned), or one
-`Comparison`. Criterion: WP29 opinion 05/2014.
-"""
+"""Inference: whether avatars give away a secret of the people that they were made from."""
 
 from __future__ import annotations
 
@@ -13,34 +9,37 @@ from typing import Any
 import numpy as np
 
 from sosie.audits.comparison import Comparison, compared
-from sosie.audits.privacy.linkability import above, nearest_group
-from sosie.audits.results import (
-    NO_HOLDOUT,
-    TOO_FEW_COLUMNS,
-    TOO_FEW_PEOPLE,
-    Definition,
-    Metric,
-    json_name,
-)
+from sosie.audits.controls import above_controls
+from sosie.audits.definition import Definition
+from sosie.audits.links import nearest_group
+from sosie.audits.reasons import NO_HOLDOUT, TOO_FEW_PEOPLE
+from sosie.audits.results import Metric, json_name
 from sosie.compute.arrays import Floats, Ints
 from sosie.data.table import Column, Numbers, Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.latent.neighbours import NeighbourIndex
 
-__all__ = ["DEFINITIONS", "inference"]
+__all__ = ["DEFINITION", "inference"]
 
-INFERENCE = Definition("inference", "%", "lower", "inference")
-
-DEFINITIONS = (INFERENCE,)
+DEFINITION = Definition(
+    "inference",
+    "%",
+    "lower",
+    "inference",
+    needs=("two_columns", "holdout"),
+    options=("known", "secrets"),
+    advice=("sensitive", "raise_k", "fewer_columns"),
+)
 
 LARGEST = float(np.finfo(np.float64).max)
 
 EVERYONE = slice(None)
 
 HALVES = slice(None, None, 2), slice(1, None, 2)
+"""One half chooses the secret that leaks most, the other says how much."""
 
 MOST_GUESSED = 20_000
-"""Up to so many people all are targets; above, a sample of as many."""
+"""Up to so many people all are attacked; above, as many drawn: their rate is within a point."""
 
 
 def inference(
@@ -52,11 +51,11 @@ def inference(
     known: Sequence[Hashable] | None = None,
     tolerance: float = 0.05,
     components: int = 5,
-    target: float | None = None,
+    target: float | None = DEFINITION.target,
 ) -> Metric:
     """How often avatars give away a secret, above a control.
 
-    An attacker knows some columns of a person and guesses a secret one: the value of the
+    The attacker knows some columns of a person and guesses a secret one: the value of the
     avatar nearest in the known columns (or of one of its equals, drawn). A guess is right
     if it is the same level, or a number within `tolerance` times the distance between the
     5th and the 95th percentile of the originals; missing is a value like any other. With
@@ -110,31 +109,29 @@ def inference(
     (100.0, 100.0, 33.3)
     """
     comparison = compared(originals, avatars, aligned=False, holdout=holdout, components=components)
-    names = comparison.originals.names
-    if len(names) < 2:
-        return INFERENCE.unavailable(TOO_FEW_COLUMNS, target=target)
-    plans = _plans(names, secrets, known)
+    if (reason := comparison.lacks("two_columns")) is not None:
+        return DEFINITION.unavailable(reason, target=target)
+    plans = _plans(comparison.originals.names, secrets, known)
     if comparison.holdout is None:
-        return INFERENCE.unavailable(NO_HOLDOUT, target=target)
+        return DEFINITION.unavailable(NO_HOLDOUT, target=target)
     people, strangers = _sampled(comparison.originals), _sampled(comparison.holdout)
     if min(len(people), len(strangers)) < 2:  # halves of which would be empty
-        return INFERENCE.unavailable(TOO_FEW_PEOPLE, target=target)
+        return DEFINITION.unavailable(TOO_FEW_PEOPLE, target=target)
     guessing = [
-        (name, found)
+        (name, guesses)
         for name, given in plans
-        if (found := _guessed(comparison, people, strangers, name, given, tolerance)) is not None
+        if (guesses := _guessed(comparison, people, strangers, name, given, tolerance)) is not None
     ]
     if not guessing:
-        reason = "no column varies that could be known or guessed."
-        return INFERENCE.unavailable(reason, target=target)
+        return DEFINITION.unavailable(Reason("nothing_to_guess"), target=target)
     detail: dict[str, Any] = {"tolerance": tolerance}
     if len(people) < len(comparison):
         detail["sample"] = len(people)
     guessing.sort(key=lambda pair: pair[1].advantage(EVERYONE), reverse=True)
     one, other = (EVERYONE, EVERYONE) if len(guessing) == 1 else HALVES
     secret, worst = max(guessing, key=lambda pair: pair[1].advantage(one))
-    return above(
-        INFERENCE,
+    return above_controls(
+        DEFINITION,
         worst.people[other],
         worst.strangers[other],
         target=target,
@@ -164,7 +161,7 @@ class _Guesses:
 
     def record(self, name: Hashable) -> dict[str, Any]:
         """What is said of one secret, for all people, in percent."""
-        whole = above(INFERENCE, self.people, self.strangers, target=None, detail={})
+        whole = above_controls(DEFINITION, self.people, self.strangers, target=None, detail={})
         return {
             "column": json_name(name),
             "attack": whole.detail["attack"],
@@ -185,7 +182,10 @@ def _plans(
         if name not in names:
             raise InputError(f"there is no column {name!r} to compare")
         if secrets is not None and known is not None and name in secrets and name in known:
-            raise InputError(f"column {name!r} can't be both known and secret")
+            raise InputError(
+                f"column {name!r} can't be both known and secret",
+                reason=Reason("known_and_secret", {"column": str(name)}),
+            )
     free = [name for name in names if known is None or name not in known]
     given = names if known is None else known
     return [
@@ -212,14 +212,15 @@ def _guessed(
         return None
     margin = _margin(column, tolerance)
     points, strange = space.transform(people), space.transform(strangers)
-    made = NeighbourIndex(space.transform(comparison.avatars), comparison.threads)
+    avatars = NeighbourIndex(space.transform(comparison.avatars), comparison.threads)
     reference = NeighbourIndex(strange, comparison.threads)
-    values, held = comparison.avatars.column(secret), strangers.column(secret)
-    secrets, hidden = _Secrets(people.column(secret), margin), _Secrets(held, margin)
+    guess, strangers_own = comparison.avatars.column(secret), strangers.column(secret)
+    secrets, others = _Secrets(people.column(secret), margin), _Secrets(strangers_own, margin)
+    without = secrets.guessed(nearest_group(reference, points), reference.groups, strangers_own)
     return _Guesses(
-        secrets.guessed(nearest_group(made, points), made.groups, values),
-        hidden.guessed(nearest_group(made, strange), made.groups, values),
-        float(secrets.guessed(nearest_group(reference, points), reference.groups, held).mean()),
+        secrets.guessed(nearest_group(avatars, points), avatars.groups, guess),
+        others.guessed(nearest_group(avatars, strange), avatars.groups, guess),
+        float(without.mean()),
     )
 
 
@@ -239,8 +240,8 @@ class _Secrets:
         groups : (m,) int64, the group of each row.
         guess : the secret column of these rows.
         """
-        wanted, held = _ranked(self.column), _ranked(guess)
-        ladder = np.unique(held)
+        wanted, guesses = _ranked(self.column), _ranked(guess)
+        ladder = np.unique(guesses)
         with np.errstate(over="ignore"):  # what is missing is within reach of nothing else
             least = np.maximum(wanted - self.margin, -LARGEST)
             most = np.where(np.isinf(wanted), wanted, np.minimum(wanted + self.margin, LARGEST))
@@ -248,7 +249,7 @@ class _Secrets:
         high = np.searchsorted(ladder, most, side="right")
         # Rows sorted by group, then by value: those within reach are next to each other.
         step = len(ladder) + 1
-        rows = np.sort(groups * step + np.searchsorted(ladder, held))
+        rows = np.sort(groups * step + np.searchsorted(ladder, guesses))
         within = np.searchsorted(rows, nearest * step + high) - np.searchsorted(
             rows, nearest * step + low
         )

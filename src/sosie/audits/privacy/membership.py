@@ -1,32 +1,36 @@
-"""Membership: whether it can be told that someone was in the original table.
-
-Takes originals and avatars (dataframes of any kind, which need not be aligned), or one
-`Comparison`; people set aside before the avatars were made are needed.
-"""
+"""Membership: whether it can be told that somebody was in the original table."""
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from sosie.audits.comparison import compared
-from sosie.audits.intervals import wilson
-from sosie.audits.results import NO_HOLDOUT, TOO_FEW_PEOPLE, Definition, Metric
+from sosie.audits.definition import Definition
+from sosie.audits.intervals import area_interval, wilson
+from sosie.audits.ranking import area_under_curve
+from sosie.audits.reasons import TOO_FEW_PEOPLE
+from sosie.audits.results import Metric
 from sosie.compute.arrays import Floats
 from sosie.latent.neighbours import NeighbourIndex
 
-__all__ = ["DEFINITIONS", "membership"]
+__all__ = ["DEFINITION", "membership"]
 
-MEMBERSHIP = Definition("membership", "area", "lower", "membership")
-
-DEFINITIONS = (MEMBERSHIP,)
+DEFINITION = Definition(
+    "membership",
+    "area",
+    "lower",
+    "membership",
+    needs=("holdout",),
+    advice=("smoothed", "raise_k", "rare_profiles", "fewer_releases"),
+)
 
 FEWEST = 20
 """Fewer people set aside can't be both a reference and strangers."""
 
 FALSE_POSITIVES = 0.01
+"""An attacker who accuses one stranger in a hundred: few enough to be believed."""
 
 
 def membership(
@@ -35,9 +39,13 @@ def membership(
     *,
     holdout: object | None = None,
     components: int = 5,
-    target: float | None = None,
+    target: float | None = DEFINITION.target,
 ) -> Metric:
     """How well an attacker tells members from strangers by how close the avatars are.
+
+    The attacker does not want a row, only to know whether somebody was in the table (of people
+    with a disease, say). He holds whole rows of candidates and a sample of the population, and
+    names those around whom avatars crowd more than people do.
 
     Half of the people set aside serve as a reference sample, the others as strangers. A
     person's score is ``log(distance to the nearest of the reference / distance to the
@@ -74,24 +82,24 @@ def membership(
     1.0
     """
     comparison = compared(originals, avatars, aligned=False, holdout=holdout, components=components)
-    if comparison.holdout is None:
-        return MEMBERSHIP.unavailable(NO_HOLDOUT, target=target)
-    held = comparison.holdout_points
-    if len(held) < FEWEST:
-        return MEMBERSHIP.unavailable(TOO_FEW_PEOPLE, target=target)
-    order = np.random.default_rng(0).permutation(len(held))
-    reference = NeighbourIndex(held[order[::2]], comparison.threads)
-    strangers = held[order[1::2]]
+    if (reason := comparison.lacks(*DEFINITION.needs)) is not None:
+        return DEFINITION.unavailable(reason, target=target)
+    aside = comparison.holdout_points
+    if len(aside) < FEWEST:
+        return DEFINITION.unavailable(TOO_FEW_PEOPLE, target=target)
+    order = np.random.default_rng(0).permutation(len(aside))
+    reference = NeighbourIndex(aside[order[::2]], comparison.threads)
+    strangers = aside[order[1::2]]
     near, far = comparison.avatar_index, reference
     members = _scores(comparison.original_points, near, far)
     others = _scores(strangers, near, far)
     area = area_under_curve(members, others)
     detail: dict[str, Any] = {"chance": 0.5, "strangers": len(others), "reference": len(reference)}
     detail |= _at_few_false_positives(members, others)
-    return MEMBERSHIP.found(
+    return DEFINITION.result(
         area,
         target=target,
-        ci=_hanley_mcneil(area, len(members), len(others)),
+        ci=area_interval(area, len(members), len(others)),
         detail=detail,
         by_person={"score": members},
     )
@@ -104,37 +112,15 @@ def _scores(points: Floats, near: NeighbourIndex, far: NeighbourIndex) -> Floats
     return np.asarray(np.log(np.maximum(away, tiny)) - np.log(np.maximum(close, tiny)))
 
 
-def area_under_curve(positives: Floats, negatives: Floats) -> float:
-    """Probability that a positive scores above a negative, ties counting one half.
-
-    >>> area_under_curve(np.array([2.0, 3.0]), np.array([1.0, 2.0]))
-    0.875
-    """
-    ranked = np.sort(negatives)
-    below = np.searchsorted(ranked, positives, side="left")
-    upto = np.searchsorted(ranked, positives, side="right")
-    return float((below + upto).sum() / (2 * len(positives) * len(negatives)))
-
-
 def _at_few_false_positives(members: Floats, others: Floats) -> dict[str, Any]:
     """Share of members above all but the 1 % highest of the others."""
     allowed = int(FALSE_POSITIVES * len(others))
     if allowed < 1:
         return {"true_positive_rate": None, "true_positive_rate_ci": None}
     threshold = np.sort(others)[len(others) - allowed - 1]
-    found = int((members > threshold).sum())
-    low, high = wilson(found, len(members))
+    above = int((members > threshold).sum())
+    low, high = wilson(above, len(members))
     return {
-        "true_positive_rate": 100 * found / len(members),
+        "true_positive_rate": 100 * above / len(members),
         "true_positive_rate_ci": (100 * low, 100 * high),
     }
-
-
-def _hanley_mcneil(area: float, positives: int, negatives: int) -> tuple[float, float]:
-    """95 % interval of an area under the curve, within 0..1."""
-    one, two = area / (2 - area), 2 * area**2 / (1 + area)
-    variance = (
-        area * (1 - area) + (positives - 1) * (one - area**2) + (negatives - 1) * (two - area**2)
-    ) / (positives * negatives)
-    half = 1.96 * sqrt(max(0.0, variance))
-    return max(0.0, area - half), min(1.0, area + half)

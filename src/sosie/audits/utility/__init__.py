@@ -1,1 +1,1 @@
-"""How much of the originals' signal survives in the avatars."""
+"""How much of the originals' signal avatars keep: one module for each metric, named after it."""

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.compute.storage import Space
 from sosie.compute.sums import tally
+from sosie.data.missing import tagged, tags
 from sosie.data.table import Numbers
 from sosie.errors import InputError
 from sosie.generate.exchangeable.choices import Choice
@@ -30,8 +32,8 @@ class Number:
     ----------
     column : its name, kind and grid; without values.
     scores : (n,) float32 by place, on a grid; 0 in a state.
-    state : which state each row is in, of those that occur (scored, on the spike, missing);
-        None where every row has a score.
+    state : which state each row is in, of those that occur (scored, on the spike, each kind
+        of missing value and each limit); None where every row has a score.
     values : what each state of the choice stands for; NaN where scored or missing.
     scored : the code of the state that has a score; -1 where it may not be drawn.
     back : the way back from scores; None where it may not be drawn.
@@ -84,16 +86,10 @@ def number_of(
     fewest = max(least, k)
     normal = NormalScores.of(column.values, fewest)
     slim = replace(column, values=np.empty(0))
-    missing = column.missing
-    state = np.where(missing, np.uint8(MISSING), np.uint8(SCORED))
-    state[~normal.scored & ~missing] = SPIKE
-    counts = tally(state, 3)
-    kinds = np.array([np.nan, np.nan if normal.spike is None else normal.spike, np.nan])
-    allowed = [
-        i
-        for i, most in ((SCORED, fewest), (SPIKE, least), (MISSING, least))
-        if counts[i] >= max(most, 1)
-    ]
+    state, kinds = _states(column, normal, least)
+    counts = tally(state, len(kinds))
+    needed = (fewest if i == SCORED else least for i in range(len(kinds)))
+    allowed = [i for i, most in enumerate(needed) if counts[i] >= max(most, 1)]
     if not allowed:
         raise InputError(
             f"column {column.name!r}: fewer than {fewest} people have a value, so none may be"
@@ -115,7 +111,24 @@ def number_of(
     scores = storage.keep(scores)
     if counts[SCORED] == len(state):
         return Number(slim, scores, None, np.array([np.nan]), 0, back)
-    choice = Choice.among((column.name,), state, allowed, 3)
+    choice = Choice.among((column.name,), state, allowed, len(kinds))
     choice = replace(choice, codes=storage.keep(choice.codes[order]))
     scored = allowed.index(SCORED) if SCORED in allowed else -1
     return Number(slim, scores, choice, kinds[allowed], scored, back)
+
+
+def _states(column: Numbers, normal: NormalScores, least: int) -> tuple[NDArray[np.uint8], Floats]:
+    """The state of each row, and what each state stands for.
+
+    A kind of missing value, or a limit, that fewer than `least` people have is a plain missing
+    value: by one rule for the table, not row by row.
+    """
+    missing = column.missing
+    kinds = 0 if column.states is None else len(column.states.labels)
+    tag = tags(column.values) if kinds else np.zeros(len(missing), dtype=np.uint8)
+    counts = tally(tag[missing], kinds + 1)
+    tag = np.where(counts >= least, np.arange(kinds + 1), 0).astype(np.uint8)[tag]
+    state = np.where(missing, np.uint8(MISSING) + tag, np.uint8(SCORED))
+    state[~normal.scored & ~missing] = SPIKE
+    spike = np.nan if normal.spike is None else normal.spike
+    return state, np.concatenate([[np.nan, spike], tagged(np.arange(kinds + 1))])

@@ -11,7 +11,7 @@ from sosie.report.figures.drawing import Figure
 from sosie.report.figures.rates import Curve, curve
 from sosie.report.views.lists import Cell
 from sosie.words import Words
-from sosie.words.readings import told
+from sosie.words.readings import translated
 
 __all__ = ["ROWS", "AttackView", "CurveView", "Result", "attack_reading", "attacks"]
 
@@ -114,7 +114,7 @@ def attack_reading(words: Words, result: Mapping[str, Any]) -> str:
     """What a rate says beside its chance level, in a sentence that fits it."""
     rate, chance = result["rate"], result.get("chance")
     if rate is None:
-        return told(words, str(result.get("reason") or ""))
+        return translated(words, str(result.get("reason") or ""))
     shown = {"rate": words.value(rate, "%"), "chance": words.value(chance, "%")}
     if chance is None:
         return words("attack.reading_untold", **shown)
@@ -165,7 +165,7 @@ def _notes(words: Words, result: Mapping[str, Any]) -> Iterable[str]:
     if result.get("known") is not None:
         yield words.count("attack.known", result["known"])
     if result.get("reason"):
-        yield told(words, str(result["reason"]))
+        yield translated(words, str(result["reason"]))
 
 
 def _glossary(words: Words, results: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sosie.report.views.lists import listed
 from sosie.words import Words
-from sosie.words.readings import told
+from sosie.words.readings import translated
 
 __all__ = ["IdentityView", "Warned", "identity"]
 
@@ -62,7 +62,7 @@ def identity(words: Words, run: Mapping[str, Any], audit: Mapping[str, Any]) -> 
 
 
 def _warned(words: Words, note: str) -> Warned:
-    text = told(words, note)
+    text = translated(words, note)
     return Warned(text, "en" if text == note and words.language != "en" else "")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sosie.audits.registry import definition_of
 from sosie.report.views.lists import listed
 from sosie.words import Words
 from sosie.words.readings import Standing, advice, example, meaning, reading, standing
@@ -158,7 +159,9 @@ def _metric(
         says += " " + words("reading.percentile_5", value=words.value(metric["percentile_5"], unit))
     if says and control is not None:
         says += " " + words("reading.control", control=words.value(control, unit))
-    keys = () if where is Standing.MISSING else advice(key, parameters)
+    definition = definition_of(key)
+    helps = () if definition is None or where is Standing.MISSING else definition.advice
+    keys = advice(helps, parameters)
     return MetricView(
         key=key,
         place=place,

@@ -6,26 +6,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sosie.audits.registry import definition_of
 from sosie.report.figures.drawing import Figure
 from sosie.report.figures.sweeps import Panel, SweepPoint, frontier, panels
 from sosie.report.views.lists import Cell, listed
-from sosie.tuning.results import CHANCE, STRONGEST, Trial, Tuning
+from sosie.tuning.results import AGREEING, ALLOWED, CHANCE, STRONGEST, SWEPT, Trial, Tuning
 from sosie.words import Words
 from sosie.words.readings import advice
 
 __all__ = ["SHOWN", "SweepRow", "SweepView", "sweep"]
 
-SHOWN = (
-    "hidden_rate",
-    "local_cloaking",
-    STRONGEST.key,
-    "hellinger_mean",
-    "association_difference",
-    "predictive_ratio",
+PROTECTION = tuple(
+    d.key for d in SWEPT if d.criterion != "utility" and d.swept is not None and d.swept.shown
 )
+
+SHOWN = (*PROTECTION, STRONGEST.key, *ALLOWED)
 """The metrics of the table, in order."""
 
-PANELS = ("hidden_rate", "local_cloaking", STRONGEST.key, "loss")
+PANELS = (*PROTECTION, STRONGEST.key, "loss")
 _MOST_ADVICE = 3
 
 
@@ -81,7 +79,7 @@ def sweep(words: Words, told: Mapping[str, Any]) -> SweepView:
         intro=tuple(_intro(words, tuning, several)),
         readings=readings,
         advice=_advice(words, tuning),
-        headings=tuple(words(f"tuning.short.{key}") for key in SHOWN),
+        headings=tuple(words(f"tuning.short.{key}") for key in _shown(tuning)),
         several=several,
         rows=rows,
         frontier=_frontier(words, tuning, several) if placed else None,
@@ -89,6 +87,12 @@ def sweep(words: Words, told: Mapping[str, Any]) -> SweepView:
         panels=_panels(words, tuning, several) if len(measured) > 1 else None,
         panels_alt=words("tuning.panels_alt", names=listed(words, [*names, words("tuning.loss")])),
     )
+
+
+def _shown(tuning: Tuning) -> tuple[str, ...]:
+    """The metrics of the table; that of analyses where there were some."""
+    analysed = any(AGREEING.key in trial.metrics for trial in tuning.trials)
+    return tuple(key for key in SHOWN if analysed or key != AGREEING.key)
 
 
 def named(words: Words, trial: Trial, several: bool) -> str:
@@ -154,7 +158,7 @@ def _readings(words: Words, tuning: Tuning, several: bool) -> Iterable[str]:
 
 
 def _changes(words: Words, before: Trial, after: Trial) -> Iterable[str]:
-    for key in ("hellinger_mean", "association_difference", "predictive_ratio"):
+    for key in ALLOWED:
         values = before.value(key), after.value(key)
         if None not in values:
             unit = before.metrics[key].unit
@@ -172,7 +176,8 @@ def _advice(words: Words, tuning: Tuning) -> tuple[str, ...]:
         "decode": tuning.decode,
         "keep": [],
     }
-    keys = [key for missed in nearest.missed for key in advice(missed, parameters)]
+    missed = [definition_of(key) for key in nearest.missed]
+    keys = [key for d in missed if d is not None for key in advice(d.advice, parameters)]
     return tuple(words(f"advice.{key}") for key in list(dict.fromkeys(keys))[:_MOST_ADVICE])
 
 
@@ -198,7 +203,7 @@ def _row(words: Words, tuning: Tuning, trial: Trial) -> SweepRow:
         k=Cell(words.number(trial.setting.k), trial.setting.k),
         method=_method(words, trial),
         components=Cell(words.number(trial.setting.components), trial.setting.components),
-        cells=tuple(_cell(words, trial, key) for key in SHOWN),
+        cells=tuple(_cell(words, trial, key) for key in _shown(tuning)),
         risk=Cell(words.value(trial.risk, "%"), trial.risk),
         chance=Cell(words.value(chance, "%"), chance),
         loss=Cell(words.value(trial.loss), trial.loss),
