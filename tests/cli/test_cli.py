@@ -306,7 +306,7 @@ BAD_OPTIONS = {
     "--holdout no.csv": "no.csv: there is no such file",
     "--lang de": "'de' is not one of 'en', 'fr'",
     "--kk 3": "No such option",
-    "": "look like an identifier: leave it out (--drop patient_id)",
+    "": "to go on without them: sosie run",
 }
 
 

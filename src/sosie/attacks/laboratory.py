@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -269,7 +268,7 @@ def _law_of(source: Source, law: Avatarizer | None) -> Avatarizer | None:
     if law is None:
         law = source.avatarizer if isinstance(source, AvatarSource) else None
     else:
-        law = copy.copy(law).fit(source.originals)
+        law = law.unconstrained().fit(source.originals)
     return None if law is None or isinstance(law.fitted.law, Reason) else law
 
 
