@@ -118,7 +118,7 @@ def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         frame,
         pl.read_parquet(private / "aligned.parquet"),
         read(made.avatars).frame,
-        int((private / "seed.txt").read_text()),
+        int((private / "seed").read_text()),
     )
 
 
@@ -181,7 +181,7 @@ def test_runs_without_a_seed_differ(tmp_path: Path) -> None:
     for avatarizer, name in zip(made, ("one.csv", "two.csv"), strict=True):
         avatarize_file(tmp_path / "x.csv", tmp_path / name, avatarizer)
     assert (tmp_path / "one.csv").read_text() != (tmp_path / "two.csv").read_text()
-    assert made[0].secret_seed != made[1].secret_seed
+    assert made[0].secrets.seed != made[1].secrets.seed
 
 
 # ---------------------------------------------------------------- what few people hold

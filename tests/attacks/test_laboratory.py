@@ -171,7 +171,7 @@ def test_repeats_use_releases_of_their_own():
 def test_avatars_of_avatars_have_another_seed(frame, avatarizer):
     source = AvatarSource(avatarizer.fit(frame))
     again = source.refit(source.draw(3))
-    assert again.avatarizer.secret_seed != avatarizer.secret_seed
+    assert again.avatarizer.secrets.seed != avatarizer.secrets.seed
     assert again.avatarizer.settings == avatarizer.settings
     assert fingerprint(again.originals) == fingerprint(source.draw(3))
     repeated = source.refit(source.draw(3))
@@ -229,7 +229,7 @@ def test_everything_at_once(frame, avatarizer):
         assert best.scenario == name
         assert best.targets in (75, 150)
     told = json.dumps(report.to_dict(), allow_nan=False)
-    assert str(avatarizer.secret_seed) != told
+    assert str(avatarizer.secrets.seed) != told
     complement = report.hidden_rate_complement
     assert complement is not None
     nearest = report.find(scenario="nearest")[0]

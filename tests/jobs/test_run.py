@@ -64,7 +64,8 @@ PRIVATE = [
     "private",
     "private/README.txt",
     "private/aligned.parquet",
-    "private/seed.txt",
+    "private/key",
+    "private/seed",
     "private/source.txt",
 ]
 
@@ -119,7 +120,7 @@ def test_the_folder(data: Path, tmp_path: Path) -> None:
     ]
     assert steps == ["read", "fit", "draw", "audit", "report"]
     assert done.avatars.read_text().startswith("age,dose,arm,site,seen\n")
-    assert (done.folder / "private" / "seed.txt").read_text() == "5\n"
+    assert (done.folder / "private" / "seed").read_text() == "5\n"
     found = told(done.folder)
     assert found["schema"] == "sosie/run/1"
     assert found["version"] == sosie.__version__

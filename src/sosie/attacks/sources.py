@@ -120,7 +120,7 @@ class AvatarSource:
     @property
     def repeatable(self) -> bool:
         """Whether a seed was given."""
-        return self.avatarizer.secret_seed == self.avatarizer._order_seed
+        return self.avatarizer.secrets.seed == self.avatarizer._order_seed
 
     @property
     def threads(self) -> int:
@@ -162,7 +162,7 @@ class AvatarSource:
     def _reseeded(self, purpose: int) -> Avatarizer:
         """The same settings; the secrets follow from the first seed, so that results repeat."""
         again = self.avatarizer.unconstrained()  # what it is fitted to is the method's table
-        key = np.random.SeedSequence(self.avatarizer.secret_seed, spawn_key=(purpose,))
+        key = np.random.SeedSequence(self.avatarizer.secrets.seed, spawn_key=(purpose,))
         fresh = int.from_bytes(key.generate_state(4).tobytes())
         again._secrets = Secrets.of(fresh)
         again._order_seed = fresh if self.repeatable else fresh + 1

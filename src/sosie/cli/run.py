@@ -13,14 +13,15 @@ from sosie.cli.options import (
     HOLDOUT,
     LANGUAGE,
     MEMORY,
-    SEPARATOR,
     Generation,
     examples,
     generation,
+    reading,
     size,
 )
 
 if TYPE_CHECKING:
+    from sosie.data.files import Reading
     from sosie.jobs.run import Run
 
 __all__ = ["results", "run"]
@@ -36,7 +37,7 @@ __all__ = ["results", "run"]
 @click.argument("data", type=FILE)
 @click.option("-o", "--out", type=FILE, required=True, help="Folder to write.")
 @generation
-@SEPARATOR
+@reading
 @HOLDOUT
 @click.option(
     "--holdout-share",
@@ -60,7 +61,7 @@ def run(
     data: Path,
     out: Path,
     made: Generation,
-    sep: str | None,
+    how: Reading,
     holdout: Path | None,
     holdout_share: float,
     releases: int | None,
@@ -80,7 +81,7 @@ def run(
     from sosie.jobs.run import run as run_file
 
     options = Options(
-        separator=sep,
+        reading=how,
         holdout=holdout,
         holdout_share=holdout_share,
         context=None if context is None else Context.of(file=context),
@@ -89,7 +90,7 @@ def run(
         language=lang,
     )
     with terminal.steps() as step:
-        done = run_file(data, out, made.avatarizer(), options, progress=step)
+        done = run_file(data, out, made.avatarizer(na=how.na), options, progress=step)
     results(done, lang)
 
 
@@ -101,6 +102,7 @@ def results(done: Run, lang: str) -> None:
     terminal.notes(done.notes, lang)
     terminal.audit_table(done.audit, lang)
     terminal.say("")
+    terminal.guarantee(done.guarantee.to_json(), lang)
     if done.attacks is not None:
         terminal.attack_table(done.attacks, lang)
         terminal.say("")

@@ -26,6 +26,7 @@ __all__ = [
     "audit_table",
     "bar",
     "column_table",
+    "guarantee",
     "kept_table",
     "notes",
     "printable",
@@ -104,6 +105,21 @@ def notes(texts: Sequence[str], language: str = "en") -> None:
         head = words("format.colon", label=words("terminal.note"), value="").rstrip(" ")
         shown = escape(printable(translated(words, text)))
         _console(errors=True).print(f"[yellow]{head}[/] {shown}", soft_wrap=True)
+
+
+def guarantee(told: Mapping[str, Any], language: str = "en") -> None:
+    """Print what is guaranteed about the avatars, or why nothing is, in one line."""
+    words = load(language)
+    if told["holds"]:
+        text = words(
+            "guarantee.terminal",
+            bound=words.value(100 * told["bound"], "%"),
+            smallest=words.number(told["smallest_group"]),
+            people=words.number(told["people"]),
+        )
+    else:
+        text = words("guarantee.terminal_none", reason=reason(words, told["reason"]))
+    say(words("format.colon", label=words("guarantee.label"), value=text))
 
 
 def written(key: str, what: object, note: str = "", language: str = "en") -> None:

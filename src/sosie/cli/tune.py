@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -16,12 +16,15 @@ from sosie.cli.options import (
     JSON,
     LANGUAGE,
     MAKING,
-    SEPARATOR,
     Generation,
     examples,
+    reading,
     with_options,
 )
 from sosie.errors import InputError
+
+if TYPE_CHECKING:
+    from sosie.data.files import Reading
 
 __all__ = ["several", "targets_of", "tune"]
 
@@ -76,7 +79,7 @@ Value = TypeVar("Value", int, str)
 )
 @CONTEXT
 @with_options(MAKING)
-@SEPARATOR
+@reading
 @JSON
 @HTML
 @click.option(
@@ -96,7 +99,7 @@ def tune(
     releases: int | None,
     targets: Sequence[str],
     context: Path | None,
-    sep: str | None,
+    how: Reading,
     json_: Path | None,
     html: Path | None,
     resume: Path | None,
@@ -132,8 +135,8 @@ def tune(
     with terminal.bar() as progress:
         found = tune_file(
             data,
-            separator=sep,
-            roles=made.avatarizer().roles,
+            reading=how,
+            roles=made.avatarizer(na=how.na).roles,
             options=options,
             folder=resume,
             results=None if piped else json_,

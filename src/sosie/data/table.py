@@ -25,6 +25,7 @@ from sosie.compute.storage import MEMORY, Space, Weighed
 from sosie.compute.sums import tally
 from sosie.compute.threads import each_part
 from sosie.data import frames
+from sosie.data.coarsening import cut_short
 from sosie.data.frames import Frame, Holds, Series
 from sosie.data.missing import (
     FEWEST_NUMBERS,
@@ -77,6 +78,7 @@ class Roles:
     na : texts and numbers that stand for a missing value in columns of numbers.
     pivot : the last year that two digits stand for; None takes the present year, so that a
         birth is not in the future.
+    coarsen : text column -> characters of it that stay.
     """
 
     keep: tuple[Name, ...] = ()
@@ -90,6 +92,7 @@ class Roles:
     keep_anyway: tuple[Name, ...] = ()
     na: tuple[str, ...] = ()
     pivot: int | None = None
+    coarsen: Mapping[Name, int] = field(default_factory=dict)
 
     def compared(self) -> Self:
         """The roles under which a release is compared: surrogates say nothing, kept columns do.
@@ -111,7 +114,7 @@ class Roles:
         """Raise InputError for a column that the table lacks or that has two roles."""
         groups = [name for group in self.linked for name in group]
         asked = [*self.keep, *self.drop, *self.id, *self.categorical, *self.numeric]
-        for name in [*asked, *self.date, *groups, *self.weights]:
+        for name in [*asked, *self.date, *groups, *self.weights, *self.coarsen]:
             if name not in names:
                 close = difflib.get_close_matches(str(name), [str(n) for n in names], 1)
                 hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -304,6 +307,7 @@ class Table(Weighed):
         roles = roles or Roles()
         source = frames.wrap(frame)
         roles.check(source.columns)
+        source = cut_short(source, roles.coarsen)
         if not source.columns:
             raise InputError("the table has no columns")
         if not len(source):
@@ -354,6 +358,7 @@ class Table(Weighed):
                 f"the second table has {_count(extra)} that the first lacks; "
                 "drop it from both, or add it"
             )
+        source = cut_short(source, self.roles.coarsen)
         notes: list[str] = []
         columns = tuple(
             kept_in(

@@ -9,28 +9,37 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from sosie.compute.arrays import Ints
 from sosie.compute.randomness import BLOCK, Purpose, fresh_seed, generator, keys
 from sosie.compute.storage import MEMORY, Space
-from sosie.data import identifiers
+from sosie.data import frames, identifiers
+from sosie.data.coarsening import levels_as_one
 from sosie.data.constraints import Plan
 from sosie.data.frames import Columns
 from sosie.data.remote import engine_of
-from sosie.data.table import Roles, Table
+from sosie.data.table import Levels, Roles, Table
 from sosie.errors import InputError, SosieError, SosieWarning
 from sosie.generate.gathered import Gathered
 from sosie.generate.guarantee import Guarantee
 from sosie.generate.methods import Fitted, method_of
 from sosie.generate.release import Release
-from sosie.generate.secrets import Secrets
+from sosie.generate.secrets import Secrets, TableKey, table_fingerprint
 from sosie.generate.settings import DEFAULT, Settings
+from sosie.latent.content import content_hashes
 from sosie.options import check_mapping, check_names, check_whole
 
 __all__ = ["Avatarizer"]
 
 _NONE = np.empty(0, dtype=np.int64)
+
+CHANGED = (
+    "this is not the table that the key was made for, or other columns of it: its groups are cut"
+    " otherwise, and nothing is guaranteed about the releases of both compared with one another;"
+    " take a fresh key unless that is meant"
+)
 
 
 class Avatarizer:
@@ -44,10 +53,16 @@ class Avatarizer:
         A secret. None takes one from the operating system. Whoever holds the seed and
         the originals can make the avatars again.
     key :
-        A secret of the table, that of a former release of it. None derives it from a given
-        seed, or takes a fresh one. Only methods with a guarantee have a use for it.
+        A secret of the table, that of a former release of it (a number, or what
+        `sosie.generate.secrets.read_key` finds in its private folder: then a table that has
+        changed is noticed). None derives it from a given seed, or takes a fresh one. Only methods
+        with a guarantee have a use for it.
     keep, keep_anyway, drop, id, categorical, numeric, date, linked, weights :
         See `sosie.data.table.Roles`; a column named in `keep_anyway` is kept too.
+    na, pivot, coarsen :
+        See `sosie.data.table.Roles`.
+    rare_as :
+        Written instead of levels of text that fewer than `min_level_count` people hold.
     constraints :
         Whether what holds between columns of every row is found and kept by construction.
     order, derive :
@@ -80,7 +95,7 @@ class Avatarizer:
         method: str = DEFAULT,
         decode: str | None = None,
         seed: int | None = None,
-        key: int | None = None,
+        key: int | TableKey | None = None,
         min_level_count: int | None = None,
         augment: int = 1,
         keep: Sequence[Hashable] = (),
@@ -92,6 +107,10 @@ class Avatarizer:
         date: Mapping[Hashable, str | None] | None = None,
         linked: Sequence[Sequence[Hashable]] = (),
         weights: Mapping[Hashable, float] | None = None,
+        na: Sequence[str] = (),
+        pivot: int | None = None,
+        coarsen: Mapping[Hashable, int] | None = None,
+        rare_as: str | None = None,
         constraints: bool = True,
         order: Sequence[str] = (),
         derive: Sequence[str] = (),
@@ -110,12 +129,20 @@ class Avatarizer:
             date=check_mapping("date", date, "{'born': '%d/%m/%Y'}"),
             linked=tuple(tuple(group) for group in linked),
             weights=check_mapping("weights", weights, "{'age': 2.0}"),
+            na=check_names("na", na),
+            pivot=None if pivot is None else check_whole("pivot", pivot),
+            coarsen={
+                name: check_whole(f"coarsen of column {name!r}", length, 1)
+                for name, length in check_mapping("coarsen", coarsen, "{'postcode': 2}").items()
+            },
         )
+        self.rare_as = rare_as
         if seed is not None:
             check_whole("seed", seed)
         self.constraints, self.rows_are_people = constraints, rows_are_people
         self.order, self.derive = check_names("order", order), check_names("derive", derive)
-        self._secrets = Secrets.of(seed, key)
+        self._table_key = key if isinstance(key, TableKey) else None
+        self._secrets = Secrets.of(seed, key.key if isinstance(key, TableKey) else key)
         # The published order has entropy of its own; it is repeatable only with a given seed.
         self._order_seed = fresh_seed() if seed is None else seed
         self.threads = (os.cpu_count() or 1) if threads < 1 else threads
@@ -123,13 +150,20 @@ class Avatarizer:
         self._fitted: Fitted | None = None
         self._originals: Table | None = None
         self._plan: Plan | None = None
+        self._checked = False
         self._repeated: identifiers.Suspect | None = None
         self._remote: Any = None
 
     @property
-    def secret_seed(self) -> int:
-        """The seed in use. Keep it with the originals, never with the avatars."""
-        return self._secrets.seed
+    def secrets(self) -> Secrets:
+        """The key of the table and the seed in use; neither is for anyone else."""
+        return self._secrets
+
+    def fingerprint(self) -> str:
+        """What tells the fitted table to those who hold its key, and nothing to others."""
+        table = self.originals
+        hashes = [content_hashes(table)]
+        return table_fingerprint(self._secrets.key, table.names, hashes)
 
     @property
     def fitted(self) -> Fitted:
@@ -181,7 +215,8 @@ class Avatarizer:
             The table can't be used: the message names the column or row and the way out.
         """
         engine = engine or engine_of(data)
-        self._originals = self._plan = self._repeated = self._remote = None
+        self._originals = self._plan = self._remote = None
+        self._repeated = self._repeated if self._checked else None
         if engine is not None:
             self._check_unsaid("on a cluster")
             self._fitted, self._remote = None, engine.fit(data, self.settings, self.roles)
@@ -189,8 +224,9 @@ class Avatarizer:
         table = (
             data if isinstance(data, Table) else Table.of(data, self.roles, threads=self.threads)
         )
-        identifiers.check(table.frame, table.roles)
-        self._repeated = self._rows_of_people(table)
+        if not self._checked:
+            identifiers.check(table.frame, table.roles)
+            self._repeated = self._rows_of_people(table)
         if not isinstance(data, Table):
             for note in table.notes:
                 warnings.warn(note, SosieWarning, stacklevel=2)
@@ -198,6 +234,7 @@ class Avatarizer:
             raise InputError(
                 "no column is left to make avatars from: all are kept, dropped or identifiers"
             )
+        table = self._without_rare_levels(table)
         self._originals, self._plan = table, self._planned(table)
         if self._plan is not None and self._plan.steps:
             table = Table.of(self._plan.forward(), self._plan.roles(), threads=self.threads)
@@ -205,13 +242,29 @@ class Avatarizer:
             table = replace(table, roles=self._plan.roles())
         method = method_of(self.settings.method)
         self._fitted = method.fit(table, self.settings, self._secrets.key, self.threads)
+        if self._table_key is not None and not self._table_key.fits(self.fingerprint()):
+            warnings.warn(CHANGED, SosieWarning, stacklevel=2)
         return self
 
     def unconstrained(self) -> Avatarizer:
         """The same, not yet fitted, for a table in which nothing is to be found or kept."""
         other = copy.copy(self)
-        other.constraints, other.order, other.derive = False, (), ()
+        other.constraints, other.order, other.derive, other.rare_as = False, (), (), None
+        other._plan, other._checked = None, True
         return other
+
+    def _without_rare_levels(self, table: Table) -> Table:
+        """The table with one value for all rare levels, where one is given for them."""
+        if self.rare_as is None:
+            return table
+        rare = {
+            column.name: names
+            for column in table.levels
+            if frames.column(table.frame, column.name).dtype == nw.String
+            if (names := rare_levels(column, self.settings.min_level_count))
+        }
+        frame = levels_as_one(table.frame, rare, self.rare_as)
+        return Table.of(frame, table.roles, table.space, self.threads)
 
     def _planned(self, table: Table) -> Plan | None:
         """How constraints are kept; None where there are to be none, or the table is on disk."""
@@ -356,6 +409,16 @@ class Avatarizer:
 def _names(given: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """One name alone is that name, not its letters."""
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def rare_levels(column: Levels, least: int) -> list[str]:
+    """The levels of a column that some people hold, and fewer than `least`."""
+    counts = column.counts()
+    return [
+        label
+        for label, count in zip(column.labels, counts, strict=True)
+        if label is not None and 0 < count < least
+    ]
 
 
 def _places(pairing: Ints) -> Ints:

@@ -312,9 +312,10 @@ def _check(rows: int, k: int, strata: Ints | None, name: Callable[[int], str]) -
     small = np.flatnonzero((sizes > 0) & (sizes < k))
     if len(small):
         number = int(small[np.argmin(sizes[small])])
+        people = "1 person has" if sizes[number] == 1 else f"{sizes[number]} people have"
         more = f" (and {len(small) - 1:,} more such strata)" if len(small) > 1 else ""
         raise InputError(
-            f"groups are cut inside the kept columns' levels, and only {sizes[number]} people have"
+            f"groups are cut inside the kept columns' levels, and only {people}"
             f" {name(number)}{more}, fewer than k = {k}: merge rare levels (--coarsen, --rare-as),"
             " keep fewer columns, take a smaller k, or keep the column outside the groups"
             " (--keep-anyway), where nothing is guaranteed"

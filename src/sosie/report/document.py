@@ -309,6 +309,7 @@ def _summary(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     paper.heading(words("report.summary.done"), 2)
     for text in views["done"]:
         paper.text(text)
+    _guarantee(paper, words, views)
     paper.heading(words("report.summary.verdict"), 2)
     for criterion in views["criteria"]:
         verdict = words("format.colon", label=criterion.name, value=criterion.result)
@@ -318,6 +319,18 @@ def _summary(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     paper.points(views["attackers"])
     paper.heading(words("report.summary.remains"), 2)
     paper.points(views["remains"])
+
+
+def _guarantee(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
+    view = views["guarantee"]
+    if view is None:
+        return
+    paper.heading(words("guarantee.heading"), 2)
+    paper.text(view.statement)
+    for key, lines in (("conditions", view.conditions), ("not_covered", view.not_covered)):
+        if lines:
+            paper.text(words(f"guarantee.{key}_heading"))
+            paper.points(lines)
 
 
 def _context(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:

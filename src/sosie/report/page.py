@@ -13,6 +13,7 @@ from sosie.report.views.attacks import attacks
 from sosie.report.views.columns import columns
 from sosie.report.views.conclusions import attackers, done, limits, next_steps, remains
 from sosie.report.views.glossary import glossary
+from sosie.report.views.guarantee import guarantee
 from sosie.report.views.identity import identity
 from sosie.report.views.metrics import criteria
 from sosie.report.views.pictures import distributions, plane
@@ -112,6 +113,7 @@ def read_views(
             (key, words(HEADINGS.get(key, f"report.{key}.heading"))) for key in CHAPTERS
         ),
         "identity": identity(words, run, audit),
+        "guarantee": guarantee(words, run),
         "criteria": by_criterion,
         "targets_from": _context(words, audit.get("context") or {}),
         "context": context(words, audit, account),
