@@ -237,7 +237,7 @@ def test_case_19_a_level_of_one_person(avatarized: Made) -> None:
 def test_case_20_an_identifier_left_in(refused: Refused, avatarized: Made, tmp_path: Path) -> None:
     text = csv(USUAL | {"code": [f"P{i:03d}" for i in range(ROWS)]})
     line = refused(text)
-    for words in ("'code'", "--drop code", "--id code"):
+    for words in ("'code'", "--drop code", "--categorical COL"):
         assert words in line
     assert avatarized(text, "--drop", "code").columns == ["x", "g", "n"]
     fresh = avatarized(text, "--id", "code")["code"].to_list()

@@ -295,7 +295,7 @@ BAD_OPTIONS = {
     "--linked arm": "a group of linked columns needs two or more, got 'arm'",
     "--linked arm,": "there is no column ''",
     "--linked arm,dose": "linked column 'dose' is a number",
-    '--linked arm,"x': "--linked takes names separated by commas",
+    '--linked arm,"x': "names are separated by commas",
     "--weight age": "--weight takes COLUMN=NUMBER, got 'age'",
     "--weight age=heavy": "--weight takes COLUMN=NUMBER, got 'age=heavy'",
     "--weight =2": "--weight takes COLUMN=NUMBER, got '=2'",
@@ -306,7 +306,7 @@ BAD_OPTIONS = {
     "--holdout no.csv": "no.csv: there is no such file",
     "--lang de": "'de' is not one of 'en', 'fr'",
     "--kk 3": "No such option",
-    "": "look like an identifier: leave it out (--drop patient_id)",
+    "": "to go on without them: sosie run",
 }
 
 

@@ -141,7 +141,10 @@ def test_other_targets_judge_again() -> None:
 
 
 def test_a_trial_without_metrics_is_on_no_frontier_and_meets_nothing() -> None:
-    none = Trial(Setting(5, "smoothed", 99), reason=Reason("k_too_large", {"k": 99, "people": 50, "most": 49}))
+    none = Trial(
+        Setting(5, "smoothed", 99),
+        reason=Reason("k_too_large", {"k": 99, "people": 50, "most": 49}),
+    )
     found = tuning(none, trial(3, 95.0, 0.02))
     assert not none.meets
     assert none not in found.frontier

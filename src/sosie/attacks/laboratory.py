@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -271,7 +270,7 @@ def _counts(curve: bool | Sequence[int], releases: int) -> tuple[int, ...]:
 def _law_of(source: Source, law: Avatarizer | None) -> Avatarizer | Reason:
     """The Avatarizer whose law the attacker works out, or why there is none."""
     if law is not None:
-        law = copy.copy(law).fit(source.originals)
+        law = law.unconstrained().fit(source.originals)
     elif isinstance(source, AvatarSource):
         law = source.avatarizer
     else:

@@ -171,7 +171,7 @@ class AvatarSource:
 
     def _reseeded(self, purpose: int) -> Avatarizer:
         """The same settings; the secrets follow from the first seed, so that results repeat."""
-        again = copy.copy(self.avatarizer)
+        again = self.avatarizer.unconstrained()  # what it is fitted to is the method's table
         key = np.random.SeedSequence(self.avatarizer.secrets.seed, spawn_key=(purpose,))
         fresh = int.from_bytes(key.generate_state(4).tobytes())
         again._secrets = Secrets.of(fresh)
@@ -287,7 +287,9 @@ def source_of(data: Any, generator: Generator, roles: Roles | None = None) -> So
 
 def _is_fitted(avatarizer: Avatarizer, data: Any) -> bool:
     """Whether it was fitted on this very table."""
-    return avatarizer._fitted is not None and avatarizer.table is data
+    return avatarizer._fitted is not None and (
+        avatarizer.originals is data or avatarizer.table is data
+    )
 
 
 def fingerprint(table: Table) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sosie.data.atomic import OWNER_FILE
-from sosie.data.files import check_apart, check_format
+from sosie.data.files import Reading, check_apart, check_format
 from sosie.data.table import Table
 from sosie.generate.avatarizer import Avatarizer
 from sosie.jobs.tables import Progress, opened, save, silent
@@ -18,7 +18,7 @@ def avatarize_file(
     out: Path,
     avatarizer: Avatarizer,
     *,
-    separator: str | None = None,
+    reading: Reading | None = None,
     aligned: Path | None = None,
     memory: int | None = None,
     progress: Progress = silent,
@@ -47,7 +47,7 @@ def avatarize_file(
         avatarizer.settings,
         (*avatarizer.roles.keep, *avatarizer.roles.id),
         scratch=out.parent,
-        separator=separator,
+        reading=reading,
         memory=memory,
     )
     progress("fit")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from sosie.audits.context import Context
 from sosie.audits.results import Audit
 from sosie.compute.storage import MEMORY
 from sosie.data.atomic import OWNER_FILE, PRIVATE, SWEEP_KEY, staged
-from sosie.data.files import check_apart, check_room, write
+from sosie.data.files import Reading, check_apart, check_room, write
 from sosie.data.parquet import Scan
 from sosie.data.table import Table
 from sosie.errors import InputError, Reason
@@ -26,6 +26,7 @@ from sosie.generate.guarantee import Guarantee
 from sosie.generate.settings import Settings
 from sosie.jobs.audit import check_aside
 from sosie.jobs.budget import Attack
+from sosie.jobs.constraints import kept_constraints
 from sosie.jobs.description import FEWEST_SHOWN, described
 from sosie.jobs.private import keep, write_private, write_source
 from sosie.jobs.report import OURS, write_report
@@ -48,7 +49,7 @@ class Options:
 
     Attributes
     ----------
-    separator : of a CSV; None finds it.
+    reading : how files are read, where it is not found.
     holdout : file of people who take no part, for the controls.
     holdout_share : or a share of the people of the table, 0 to 0.5, drawn at random.
     context : who receives the avatars: sets the targets and fills the report.
@@ -61,7 +62,7 @@ class Options:
     language : of the report, ``en`` or ``fr``.
     """
 
-    separator: str | None = None
+    reading: Reading = field(default_factory=Reading)
     holdout: Path | None = None
     holdout_share: float = 0.0
     context: Context | None = None
@@ -153,11 +154,11 @@ def run(
         progress("fit")
         avatarizer.fit(table)
         progress("draw")
-        name = "avatars.parquet" if people.source.dialect is None else "avatars.csv"
+        name = f"avatars{people.source.suffix}"
         aligned = _publish(avatarizer, people, stage, name)
         progress("audit")
         comparison = Comparison.of(
-            people.frame,
+            avatarizer.originals.frame,
             aligned,
             aligned=True,
             holdout=people.aside,
@@ -200,7 +201,10 @@ def run(
             parameters=asdict(settings),
             kinds={column.name: column.kind for column in table.columns},
             warnings=(*table.notes, *attack_notes),
-        ) | {"guarantee": avatarizer.guarantee.to_json()}
+        ) | {
+            "guarantee": avatarizer.guarantee.to_json(),
+            "constraints": kept_constraints(avatarizer, aligned),
+        }
         write_json(stage / "run.json", about)
         write_report(stage, stage / "report.html", options.language)
     notes: tuple[str | Reason, ...] = (*people.source.notes, *table.notes, *attack_notes)
@@ -215,7 +219,7 @@ def _people(data: Path, avatarizer: Avatarizer, options: Options, scratch: Path)
         avatarizer.settings,
         (*avatarizer.roles.keep, *avatarizer.roles.id),
         scratch=scratch,
-        separator=options.separator,
+        reading=options.reading,
         memory=options.memory,
         compared=True,
         attack=Attack(refit=True, profile=True) if options.releases else None,
@@ -223,7 +227,7 @@ def _people(data: Path, avatarizer: Avatarizer, options: Options, scratch: Path)
     frame: Any = source.frame
     aside: Any = None
     if options.holdout is not None:
-        aside = alongside(options.holdout, source.space, options.separator)
+        aside = alongside(options.holdout, source.space, options.reading)
     if options.holdout_share:
         if isinstance(frame, Scan):
             raise InputError(

@@ -279,7 +279,7 @@ def _taught(job: _Job, setting: Setting) -> tuple[Avatarizer, Table, Table]:
 
 def _compared_aside(job: _Job, taught: tuple[Avatarizer, Table, Table], release: int) -> Comparison:
     avatarizer, people, others = taught
-    return Comparison(people, avatarizer.draw(release), others, threads=job.threads)
+    return Comparison(people, avatarizer.aligned(release), others, threads=job.threads)
 
 
 def _swept(
