@@ -529,7 +529,7 @@ def test_a_routine_of_one_release_says_why_there_is_no_rate(frame):
     report = routine(Avatarizer(k=5, components=3, seed=1).fit(frame), releases=1)
     reasons = {r.scenario: r.reasons for r in report.results if r.rate is None}
     assert set(reasons) == {"v1", "v2", "insert"}
-    assert set(reasons.values()) == {(Reason("two_releases"),)}
+    assert all(told == (Reason("two_releases"),) for told in reasons.values())
 
 
 def test_curve_stops():
