@@ -20,7 +20,7 @@ from sosie.compute.randomness import fresh_seed
 from sosie.data.table import Roles, Table
 from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
-from sosie.generate.methods import METHODS
+from sosie.generate.methods import METHODS, method_of
 from sosie.generate.settings import Decode
 from sosie.studies.analyses import check
 from sosie.tuning.agreeing import agreeing
@@ -63,7 +63,7 @@ class _Job:
             setting.k,
             setting.components,
             method=setting.method,
-            decode=self.decode if METHODS[setting.method].decodes else None,
+            decode=self.decode if method_of(setting.method).decodes else None,
             min_level_count=self.min_level_count,
             seed=self.seed,
             threads=self.threads,
