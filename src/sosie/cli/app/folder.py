@@ -141,6 +141,11 @@ class RunFolder:
             return [json.loads(line)["step"] for line in lines]
         return []
 
+    def note(self, step: str) -> None:
+        """Add a step that begins."""
+        with (self.path / "progress.jsonl").open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps({'step': step})}\n")
+
     def ask_to_stop(self) -> None:
         """Leave word that the job is to stop."""
         self.write_text("stop", "")

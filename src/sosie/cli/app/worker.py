@@ -43,9 +43,14 @@ def main(arguments: Sequence[str]) -> None:
 def work(run: RunFolder, job: Job, program: Sequence[str], claim: IO[bytes]) -> None:
     """Run the commands of a job; the first decides how it ended."""
     (run.path / "progress.jsonl").unlink(missing_ok=True)
+    if run.is_asked_to_stop:
+        run.save(replace(job, state="stopped", ended=time.time()))
+        return
     job = replace(job, state="running", started=time.time())
     run.save(job)
     for i, command in enumerate(job.commands):
+        if i:
+            run.note("forms")
         status = _ended(run, [*program, *command], claim)
         if run.is_asked_to_stop:
             job = replace(job, state="stopped")
