@@ -36,7 +36,7 @@ CARDS = 40
 PLAN = ("read", "fit", "draw", "audit", "attack", "report", "forms")
 """Steps of a run, in order."""
 
-STATIC = {"app.css": "text/css", "app.js": "text/javascript"}
+STATIC = {"app.css": "text/css", "app.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
 def application(
