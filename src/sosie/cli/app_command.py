@@ -63,4 +63,8 @@ def open_app(*, port: int, no_browser: bool, folder: Path) -> None:
         server.should_exit = True
 
     server = Server(application(kept, keys, leave=leave), listening)
-    server.run(bound)
+    try:
+        server.run(bound)
+    finally:
+        if any(run.job().is_active for run in kept.runs()):
+            click.echo("A run goes on; sosie app shows it again, and can stop it.", err=True)

@@ -121,7 +121,10 @@ class RunFolder:
         if told is None:
             return Job("draft")
         commands = tuple(map(tuple, told.pop("commands", ())))
-        job = Job(**told, commands=commands)
+        try:
+            job = Job(**told, commands=commands)
+        except TypeError:  # of another version
+            return Job("draft")
         if job.state != "running" or queue_is_claimed(self.path.parents[1]):
             return job
         told = self.read("job.json") or told  # it may have ended in between

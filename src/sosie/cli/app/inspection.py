@@ -39,6 +39,9 @@ LONGEST_LABEL = 60
 BARS = 16
 """Bars of a column of numbers."""
 
+MOST_DIGITS = 6
+"""Decimals of a number that are shown."""
+
 LARGEST_K = 100
 """Groups beyond it blur more than anyone has asked for."""
 
@@ -60,7 +63,9 @@ class Card:
     notes : what deserves a look.
     levels : the most frequent ones, with how many hold them.
     unnamed : levels that are not among them.
-    low, high : range of a column of numbers, five people beyond each end; None if there is none.
+    low, high : range of a column of numbers (texts for dates, ISO 8601), five people beyond each
+        end; None if there is none.
+    digits : decimals that write them.
     bars : people in each of equal parts of that range; 0 where they are fewer than five.
     """
 
@@ -72,8 +77,9 @@ class Card:
     notes: tuple[str, ...] = ()
     levels: tuple[tuple[str, int], ...] = ()
     unnamed: int = 0
-    low: str | None = None
-    high: str | None = None
+    low: float | str | None = None
+    high: float | str | None = None
+    digits: int = 0
     bars: tuple[int, ...] = ()
 
 
@@ -188,22 +194,26 @@ def _ranged(column: Numbers, values: np.ndarray[Any, np.dtype[np.float64]]) -> M
     if len(values) < 4 * FEWEST:
         return {}
     low, high = float(values[FEWEST]), float(values[-FEWEST - 1])
+    ends = {"low": _value(column, low), "high": _value(column, high)}
+    digits = min(column.grid.decimals or 0, MOST_DIGITS)
     if low == high:
-        return {"low": _written(column, low), "high": _written(column, high)}
+        return {**ends, "digits": digits}
     counts, _ = np.histogram(values, BARS, (low, high))
     bars = tuple(int(count) if count >= FEWEST else 0 for count in counts)
-    return {"low": _written(column, low), "high": _written(column, high), "bars": bars}
+    return {**ends, "digits": digits, "bars": bars}
 
 
-def _written(column: Numbers, value: float) -> str:
-    """A value as people write it."""
+def _value(column: Numbers, value: float) -> float | str:
+    """A number, or the text of a date."""
     grid = column.grid
+    number = grid.origin + grid.step * int(value) if grid.step else value
     if column.kind != "date":
-        number = grid.origin + grid.step * int(value) if grid.step else value
-        return f"{number}" if grid.step else f"{number:.{min(grid.decimals or 0, 6)}f}"
-    ticks = grid.origin + grid.step * int(value)
-    moment = dt.datetime(1970, 1, 1) + dt.timedelta(days=1) * (ticks / grid.per_day)
-    return moment.isoformat(" ", "minutes") if moment.time() != dt.time.min else f"{moment:%Y-%m-%d}"
+        return number
+    try:
+        moment = dt.datetime(1970, 1, 1) + dt.timedelta(days=number / grid.per_day)
+    except OverflowError:  # no calendar of ours goes so far
+        return "…"
+    return f"{moment:%Y-%m-%d}" if moment.time() == dt.time.min else moment.isoformat(" ", "minutes")
 
 
 def main(arguments: Sequence[str]) -> None:

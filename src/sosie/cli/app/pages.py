@@ -131,12 +131,8 @@ class Pages:
     async def take_path(self, request: Request) -> Response:
         """A file that is on this machine already."""
         text = (await fields(request)).get("path", "").strip().strip("\"'")
-        path = Path(text).expanduser().absolute()
-        try:
-            there = bool(text) and path.exists()
-        except (OSError, ValueError):  # a name that can't be
-            there = False
-        if not there:
+        path = there(text)
+        if path is None:
             return self._home(request, 422, f"{text}: there is no such file")
         return self._begin(request, self.folder.create(), path)
 
@@ -209,6 +205,8 @@ class Pages:
                 replace(settings, context=stated).save(run)
                 return _to(run, "privacy")
             except InputError as refusal:
+                if isinstance(refusal.__cause__, OSError):  # the disk's fault, not the answers'
+                    raise
                 error = str(refusal)
         return rendered(
             request,
@@ -230,7 +228,7 @@ class Pages:
         if isinstance(found, Response):
             return found
         most = max((row["k"] for row in found["settings"]), default=2)
-        k, method = min(settings.k, most), settings.method or found["methods"][0]
+        k, method = min(settings.k or found["k"], most), settings.method or found["methods"][0]
         settings = replace(settings, columns=decided(found, settings), k=k, method=method)
         if request.method == "POST":
             filled = await fields(request)
@@ -392,6 +390,15 @@ class Pages:
 
 
 # ---------------------------------------------------------------- between forms and settings
+
+
+def there(text: str) -> Path | None:
+    """The path that a text gives, where there is something."""
+    try:
+        path = Path(text).expanduser().absolute()
+        return path if text and path.exists() else None
+    except (OSError, ValueError, RuntimeError):  # a name that can't be, or nobody's home
+        return None
 
 
 def settled(run: RunFolder) -> bool:

@@ -42,7 +42,7 @@ class Settings:
     data : the file of people.
     columns : column -> what becomes of it; ``auto`` where it is absent.
     formats : column of dates -> how its texts write them; ISO 8601 where absent.
-    k, method : how private.
+    k, method : how private; None and empty for what the command line takes.
     attack : whether the avatars are attacked too.
     context : what the context file holds.
     language : of the report.
@@ -52,7 +52,7 @@ class Settings:
     data: str
     columns: Mapping[str, Choice] = field(default_factory=dict)
     formats: Mapping[str, str] = field(default_factory=dict)
-    k: int = 10
+    k: int | None = None
     method: str = ""
     attack: bool = True
     context: Mapping[str, Any] = field(default_factory=dict)
@@ -70,7 +70,10 @@ class Settings:
         told = run.read("settings.json")
         if told is None:
             raise InputError(f"{run.path / 'settings.json'}: can't be read; delete this run")
-        return cls(**told)
+        try:
+            return cls(**told)
+        except TypeError as error:
+            raise InputError(f"{run.path}: of another version of sosie; delete it") from error
 
     def save(self, run: RunFolder) -> None:
         """Write them, and the context file."""
@@ -93,7 +96,8 @@ def commands(run: RunFolder, settings: Settings, *, document: bool) -> list[list
     ----------
     document : whether the packages for an editable document are there.
     """
-    made = ["run", settings.data, "-o", str(run.result), "--k", str(settings.k)]
+    made = ["run", settings.data, "-o", str(run.result)]
+    made += ["--k", str(settings.k)] if settings.k is not None else []
     if settings.method:
         made += ["--method", settings.method]
     for choice, option in _OPTIONS.items():
