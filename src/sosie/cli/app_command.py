@@ -40,12 +40,11 @@ def open_app(*, port: int, no_browser: bool, folder: Path) -> None:
     """
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise InputError(
-            f"the web page needs {', '.join(missing)}: pip install 'sosie[app]'"
-        )
+        raise InputError(f"the web page needs {', '.join(missing)}: pip install 'sosie[app]'")
     from sosie.cli.app.folder import Folder
     from sosie.cli.app.guard import Keys
     from sosie.cli.app.pages import application
+    from sosie.cli.app.processes import Queue
     from sosie.cli.app.server import Server, opened, sockets
 
     kept = Folder.of(folder)
@@ -62,7 +61,7 @@ def open_app(*, port: int, no_browser: bool, folder: Path) -> None:
     def leave() -> None:
         server.should_exit = True
 
-    server = Server(application(kept, keys, leave=leave), listening)
+    server = Server(application(kept, keys, Queue(kept), leave=leave), listening)
     try:
         server.run(bound)
     finally:

@@ -7,13 +7,13 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["PROGRESS", "record"]
+__all__ = ["PROGRESS", "noted"]
 
 PROGRESS = "SOSIE_PROGRESS"
 """Environment variable that names the file; without it nothing is noted."""
 
 
-def record(step: str, done: int | None = None, total: int | None = None) -> None:
+def noted(step: str, done: int | None = None, total: int | None = None) -> None:
     """Add a step that begins as a line of JSON; a file that can't be written stops nothing.
 
     Parameters

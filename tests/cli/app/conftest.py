@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from sosie.cli.app.folder import Folder, RunFolder
 from sosie.cli.app.guard import Keys
 from sosie.cli.app.inspection import inspect
 from sosie.cli.app.pages import application
+from sosie.cli.app.processes import Queue
 from sosie.cli.app.settings import Settings
 from sosie.data import cohort
 
@@ -33,7 +33,8 @@ class Asked:
         self.folder = folder
         self.keys = Keys.of(PORT)
         self.left = 0
-        app = application(folder, self.keys, leave=self.leave, program=(sys.executable, str(FAKE)))
+        self.queue = Queue(folder, (sys.executable, str(FAKE)))
+        app = application(folder, self.keys, self.queue, leave=self.leave)
         self.client = TestClient(app, base_url=ORIGIN)
         self.client.headers["origin"] = ORIGIN
         self.client.headers["accept-language"] = "en"
@@ -52,7 +53,7 @@ class Asked:
         return str(run.job().state)
 
     def until(self, run: RunFolder, *states: str) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 20
         while self.state(run) not in states:
             assert time.monotonic() < deadline, (self.state(run), run.read("job.json"))
             self.get("/")  # the page is what sees to the queue
@@ -67,6 +68,7 @@ def page(tmp_path: Path) -> Iterator[Asked]:
         if run.job().is_active:
             asked.post(f"/runs/{run.id}/stop")
             asked.until(run, "stopped", "done", "failed")
+    asked.queue.wait()
     asked.client.close()
 
 
@@ -77,9 +79,7 @@ def inspection() -> dict[str, Any]:
 
 
 @pytest.fixture
-def draft(
-    page: Asked, inspection: dict[str, Any], tmp_path: Path
-) -> Callable[[str], RunFolder]:
+def draft(page: Asked, inspection: dict[str, Any], tmp_path: Path) -> Callable[[str], RunFolder]:
     """Makes a run whose file, of a given name, was looked at."""
 
     def made(name: str = "people.csv") -> RunFolder:
@@ -91,10 +91,3 @@ def draft(
         return run
 
     return made
-
-
-def place_of(html: str, column: str) -> str:
-    """The place of a column's card on a page."""
-    found = re.search(rf'<h2 id="n(\d+)">{re.escape(column)}</h2>', html)
-    assert found is not None
-    return found[1]

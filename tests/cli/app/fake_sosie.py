@@ -22,12 +22,12 @@ def main(verb: str, source: str, *options: str) -> int:
     if name.startswith("slow"):
         time.sleep(60)
     if name.startswith("unusable"):
-        print("sosie run: column 'age' is a <b>fault</b>", file=sys.stderr)
+        sys.stderr.write("note: a note\nsosie run: column 'age' is a <b>fault</b>\n")
         return 2
     if name.startswith("killed"):
         os.kill(os.getpid(), signal.SIGKILL)
     out = Path(options[options.index("-o") + 1])
-    (out / "private").mkdir(parents=True)
+    (out / "private").mkdir(parents=True, exist_ok=True)
     (out / "private" / "aligned.parquet").write_text("secret", encoding="utf-8")
     (out / "avatars.csv").write_text("age\n41\n", encoding="utf-8")
     guarantee = {"holds": True, "smallest_group": 16}

@@ -54,7 +54,15 @@ def test_the_cookie_is_strict(page: Asked) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "evil.example:8321", "127.0.0.1", "127.0.0.1:80", "localhost:8321", "", "[::1]"],
+    [
+        "evil.example",
+        "evil.example:8321",
+        "127.0.0.1",
+        "127.0.0.1:80",
+        "localhost:8321",
+        "",
+        "[::1]",
+    ],
 )
 def test_another_host_is_refused(page: Asked, host: str) -> None:
     """A name that an attacker points at this machine (DNS rebinding)."""

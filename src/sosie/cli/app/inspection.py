@@ -147,7 +147,8 @@ def offered() -> tuple[tuple[str, ...], int]:
     options = {option.name: option for option in run.params}
     context = click.Context(run)
     default = options["method"].get_default(context)
-    names: Sequence[str] = options["method"].type.to_info_dict()["choices"]
+    kind: Any = options["method"].type
+    names: Sequence[str] = kind.choices
     k = options["k"].get_default(context)
     ordered = sorted(names, key=lambda name: name != default)
     return tuple(ordered), int(k or 10)
@@ -180,9 +181,7 @@ def card(frame: pl.DataFrame, name: str) -> Card:
         shown = [(str(labels[i]), int(counts[i])) for i in known[:MOST_LEVELS]]
         named = tuple((text[:LONGEST_LABEL], count) for text, count in shown if count >= FEWEST)
         unnamed = len(known) - len(named)
-        return Card(
-            name, column.kind, missing, len(known), suspect, table.notes, named, unnamed
-        )
+        return Card(name, column.kind, missing, len(known), suspect, table.notes, named, unnamed)
     values = np.sort(column.values[~column.missing])
     distinct = int((np.diff(values) > 0).sum()) + 1
     told = Card(name, column.kind, missing, distinct, suspect, table.notes)
@@ -213,7 +212,9 @@ def _value(column: Numbers, value: float) -> float | str:
         moment = dt.datetime(1970, 1, 1) + dt.timedelta(days=number / grid.per_day)
     except OverflowError:  # no calendar of ours goes so far
         return "…"
-    return f"{moment:%Y-%m-%d}" if moment.time() == dt.time.min else moment.isoformat(" ", "minutes")
+    return (
+        f"{moment:%Y-%m-%d}" if moment.time() == dt.time.min else moment.isoformat(" ", "minutes")
+    )
 
 
 def main(arguments: Sequence[str]) -> None:

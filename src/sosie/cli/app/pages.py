@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 from sosie.cli.app import settings as chosen
 from sosie.cli.app.folder import FILES, Folder, NotFoundError, RunFolder
 from sosie.cli.app.guard import REPORT_POLICY, Guard, Keys
-from sosie.cli.app.processes import PROGRAM, Inspections, Queue
+from sosie.cli.app.processes import Inspections, Queue
 from sosie.cli.app.settings import CHOICES, Choice, Settings
 from sosie.cli.app.upload import TooLargeError, fields, limit, receive
 from sosie.cli.app.views import language, rendered
@@ -42,9 +42,9 @@ STATIC = {"app.css": "text/css", "app.js": "text/javascript", "icon.svg": "image
 def application(
     folder: Folder,
     keys: Keys,
+    queue: Queue,
     *,
     leave: Callable[[], None],
-    program: Sequence[str] = PROGRAM,
 ) -> ASGIApp:
     """The page, behind its guard.
 
@@ -52,10 +52,10 @@ def application(
     ----------
     folder : all that it writes is in there.
     keys : what opens it.
+    queue : of the same folder.
     leave : called when it is closed from the browser.
-    program : the command line of sosie.
     """
-    pages = Pages(folder, Queue(folder, program), leave)
+    pages = Pages(folder, queue, leave)
     run = "/runs/{run}"
     routes = [
         Route("/", pages.home),
@@ -440,8 +440,8 @@ def answers(
 def flat(context: Mapping[str, Any]) -> dict[str, str]:
     """The fields of a form, of a context.
 
-    >>> flat({"releases": 2, "holders": {"file": "all"}, "measures": ["a", "b"]})
-    {'releases': '2', 'holders.file': 'all', 'measures': 'a\\nb'}
+    >>> flat({"releases": 2, "holders": {"file": "all"}})
+    {'releases': '2', 'holders.file': 'all'}
     """
     told: dict[str, str] = {}
     for key, value in context.items():

@@ -27,8 +27,8 @@ class Inspections:
         process = self.processes.get(run.id)
         ended = process is not None and process.poll() is not None
         found = run.read("inspection.json")
-        if found is not None or process is None or ended:
-            self.processes.pop(run.id, None)
+        if process is not None and (found is not None or ended):
+            self.processes.pop(run.id).wait()  # it has written, and is on its way out
         if found is None and ended:  # it wrote nothing: it was killed
             found = {"error": None}
         if found is None and process is None:
@@ -76,7 +76,7 @@ class Queue:
         """See to it that a process makes the runs that wait."""
         self._workers = [worker for worker in self._workers if worker.poll() is None]
         root = self.folder.root
-        if not self.folder.queue() or queue_is_claimed(root):
+        if self._workers or not self.folder.queue() or queue_is_claimed(root):
             return
         command = [sys.executable, "-m", "sosie.cli.app.worker", str(root), *self.program]
         with (root / "worker.txt").open("ab") as log:
@@ -88,6 +88,11 @@ class Queue:
                 start_new_session=True,  # it outlives the page, and Ctrl-C is not for it
             )
         self._workers.append(worker)
+
+    def wait(self) -> None:
+        """Wait until the process that makes runs has ended."""
+        for worker in self._workers:
+            worker.wait()
 
     def stop(self, run: RunFolder) -> None:
         """Stop a run that waits or works; what is made of it so far is not kept."""

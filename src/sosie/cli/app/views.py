@@ -42,9 +42,7 @@ def _preferred(header: str) -> str:
     return next((tag for tag in ordered if tag in LANGUAGES), LANGUAGES[0])
 
 
-def rendered(
-    request: Request, template: str, status: int = 200, /, **values: Any
-) -> HTMLResponse:
+def rendered(request: Request, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
     """A page; a language asked for by a link is remembered."""
     lang = language(request)
     query = "".join(
@@ -53,8 +51,10 @@ def rendered(
         if key == "page" and value.isdecimal()
     )
     values = {"step": None, "run": None, "error": None, "refresh": None} | values
-    page = _environment(lang).get_template(template).render(
-        **values, path=request.url.path, query=query, steps=STEPS
+    page = (
+        _environment(lang)
+        .get_template(template)
+        .render(**values, path=request.url.path, query=query, steps=STEPS)
     )
     response = HTMLResponse(page.encode("utf-8", "replace"), status)
     if "lang" in request.query_params:
