@@ -66,6 +66,11 @@ class Registered(Name):
     def __init__(self, name: str, names: Callable[[], Sequence[str]]) -> None:
         self.name, self._names = name, names
 
+    @property
+    def choices(self) -> Sequence[str]:
+        """The names."""
+        return self._names()
+
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002 (click's signature)
         """The names, as help shows them."""
         return f"[{'|'.join(self._names())}]"

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 from rich.text import Text
 
+from sosie.cli.progress import noted
 from sosie.errors import Reason
 from sosie.words import Words, load
 from sosie.words.readings import Standing, reason, reasons, standing
@@ -144,7 +145,7 @@ def steps(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """Show a spinner with the step at work, where standard error is a terminal."""
     console = _console(errors=True)
     if quiet or not console.is_terminal:
-        yield lambda _: None
+        yield noted
         return
     with console.status("Starting") as status:
         yield lambda name: status.update(escape(_STEPS.get(name, name)))
@@ -155,7 +156,7 @@ def bar() -> Iterator[Callable[[int, int, str], None]]:
     """Show how much of long work is done, where standard error is a terminal."""
     console = _console(errors=True)
     if not console.is_terminal:
-        yield lambda *_: None
+        yield lambda done, total, what: noted(what, done, total)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Remaining
