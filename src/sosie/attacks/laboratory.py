@@ -238,7 +238,7 @@ def _check(order: _Order, scenario: str) -> None:
     if scenario in ("v2", "insert") and not order.aided:
         raise InputError(f"{order.estimators[0]} needs the originals: it is for scenario v1")
     needs = not order.unaided or scenario in ("v2", "insert")
-    if needs and order.releases < 2 and scenario not in ("nearest", "partial"):
+    if needs and order.releases < 2 and scenario not in ("nearest", "partial", "all"):
         raise InputError(
             f"a mean and a covariance need at least 2 releases, got {order.releases}; "
             "only analytic, geometry, combined and bayes need none"

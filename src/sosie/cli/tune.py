@@ -47,12 +47,12 @@ Value = TypeVar("Value", int, str)
     default="3,5,8,10,15,20,30,50",
     show_default=True,
     metavar="N,N",
-    help="Numbers of neighbours to try.",
+    help="Sizes of the smallest group, or numbers of neighbours, to try.",
 )
 @click.option(
     "--method",
     "methods",
-    default="smoothed,barycentre",
+    default="exchangeable,smoothed,barycentre",
     show_default=True,
     metavar="NAME,NAME",
     help="Methods to try.",

@@ -113,7 +113,7 @@ def read_views(
     ranking = columns(words, run, audit)
     laboratory = None if attack is None else attacks(words, attack)
     account = stated(audit)
-    people = actors(words, audit, attack)
+    people = actors(words, audit, attack, run.get("guarantee"))
     return {
         "title": words("report.title", name=run["data"]["name"]),
         "subtitle": words("report.subtitle"),

@@ -20,6 +20,7 @@ from sosie.compute.randomness import fresh_seed
 from sosie.data.table import Roles, Table
 from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.methods import METHODS, method_of
 from sosie.generate.settings import Decode
 from sosie.studies.analyses import check
 from sosie.tuning.agreeing import agreeing
@@ -62,7 +63,7 @@ class _Job:
             setting.k,
             setting.components,
             method=setting.method,
-            decode=self.decode,
+            decode=self.decode if method_of(setting.method).decodes else None,
             min_level_count=self.min_level_count,
             seed=self.seed,
             threads=self.threads,
@@ -73,7 +74,7 @@ def tune(
     data: object,
     *,
     ks: Sequence[int] = KS,
-    methods: Sequence[str] = ("smoothed", "barycentre"),
+    methods: Sequence[str] = tuple(METHODS),
     components: Sequence[int] = (5,),
     decode: Decode = "draw",
     min_level_count: int | None = None,
@@ -227,7 +228,7 @@ def _goals(context: Context, targets: Mapping[str, float | None]) -> dict[str, f
     for key in targets:
         if key not in goals:
             raise InputError(f"there is no metric {key!r}; there are {', '.join(goals)}")
-    return goals | {**context.targets, **targets}
+    return goals | {**context.targets, STRONGEST.key: context.attack_target, **targets}
 
 
 def _label(setting: Setting) -> str:

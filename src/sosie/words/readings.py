@@ -164,7 +164,7 @@ def reason(words: Words, told: object) -> str:
 def _written(words: Words, value: object) -> object:
     """A value in a sentence: whole numbers as the language writes them, reasons in words."""
     if isinstance(value, Mapping):
-        return reason(words, value)
+        return reason(words, value).rstrip(".")
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     return words.number(value) if isinstance(value, int) else value
