@@ -139,18 +139,18 @@ def test_more_noise_is_found_less(frame):
 def test_the_target_is_never_fitted(frame, avatarizer, monkeypatch):
     """Release t is drawn once, as the target; releases 0 to t - 1 are the fit."""
     drawn: Counter[int] = Counter()
-    whole, places = Avatarizer.draw, Avatarizer.draw_places
+    whole, pieces = Avatarizer.draw, Avatarizer.pieces
 
     def counted(self, release=0, part=0):
         drawn[release] += 1
         return whole(self, release, part)
 
-    def counted_places(self, release, some):
+    def counted_pieces(self, release, size):
         drawn[release] += 1
-        return places(self, release, some)
+        return pieces(self, release, size)
 
     monkeypatch.setattr(Avatarizer, "draw", counted)
-    monkeypatch.setattr(Avatarizer, "draw_places", counted_places)
+    monkeypatch.setattr(Avatarizer, "pieces", counted_pieces)
     source = AvatarSource(avatarizer.fit(frame))
     (arena,) = V1().arenas(source, Setup((6,)))
     assert drawn == dict.fromkeys(range(7), 1)

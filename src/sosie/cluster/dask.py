@@ -24,9 +24,10 @@ import numpy as np
 
 from sosie.cluster import regions as cells
 from sosie.cluster.regions import Cell, Group
+from sosie.cluster.sizes import sized
 from sosie.compute.arrays import Ints
 from sosie.compute.randomness import BLOCK, Purpose, keys
-from sosie.compute.storage import MEMORY, Weighed
+from sosie.compute.storage import MEMORY
 from sosie.data import frames
 from sosie.data.atomic import usual_mode
 from sosie.data.files import check_apart
@@ -282,7 +283,10 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
 def _local(settings: Settings) -> LocalMethod:
     method = method_of(settings.method)
     if not isinstance(method, LocalMethod):
-        raise InputError(f"method {settings.method} does not work on a cluster yet")
+        raise InputError(
+            f"method {settings.method} does not work on a cluster yet: take another"
+            " (--method smoothed)"
+        )
     return method
 
 
@@ -379,8 +383,9 @@ def _columns(
     return tuple(groups[i] for i in order), held, [rows[i] for i in order]
 
 
+@sized
 @dataclass(frozen=True)
-class _Encoded(Weighed):
+class _Encoded:
     group: Group
     natives: dict[Hashable, Any]
     notes: list[str]

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sosie.cluster.sizes import sized
 from sosie.compute.arrays import Floats, Ints, Mask
-from sosie.compute.storage import Weighed
 from sosie.data.rows import values_of
 from sosie.data.table import Column, Numbers, Roles, Table
 from sosie.generate.mixture import Mixture, Prepared, Single, Voted, mixed
@@ -78,8 +78,9 @@ class Group:
     prepared: Prepared
 
 
+@sized
 @dataclass(frozen=True)
-class Cell(Weighed):
+class Cell:
     """The rows of one stretch of the curve, in its order.
 
     Attributes
@@ -101,8 +102,9 @@ class Cell(Weighed):
         return len(self.order)
 
 
+@sized
 @dataclass(frozen=True)
-class Asked(Weighed):
+class Asked:
     """Points of one cell that may have a nearer neighbour in another.
 
     Attributes
@@ -117,8 +119,9 @@ class Asked(Weighed):
     within: Floats
 
 
+@sized
 @dataclass(frozen=True)
-class Answer(Weighed):
+class Answer:
     """What a cell found nearer than the asker had.
 
     Attributes
@@ -131,8 +134,9 @@ class Answer(Weighed):
     points: Points
 
 
+@sized
 @dataclass(frozen=True)
-class Halo(Weighed):
+class Halo:
     """Rows of another cell that are neighbours of rows here.
 
     Attributes

@@ -24,6 +24,7 @@ __all__ = [
     "Frame",
     "Holds",
     "Series",
+    "alike",
     "assemble",
     "build",
     "build_text",
@@ -349,6 +350,13 @@ def objects(series: Series) -> list[Any]:
     missing = is_missing(series)
     values = [None if lost else v for v, lost in zip(series.to_list(), missing, strict=True)]
     return [v.item() if isinstance(v, np.number | np.bool_) else v for v in values]
+
+
+def alike(series: Series) -> Ints:
+    """For each row, the first one with an equal value, ``(n,) int64``; missing equals missing."""
+    codes, first = factorize(series)
+    lost = np.flatnonzero(codes < 0)[:1]
+    return np.concatenate([first, lost])[codes]  # the last one serves the code -1
 
 
 def objects_at(series: Series, rows: Ints) -> list[Any]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Codes, Floats, Ints, Mask
-from sosie.compute.storage import MEMORY, Space, Weighed
+from sosie.compute.storage import MEMORY, Space
 from sosie.compute.sums import tally
 from sosie.compute.threads import each_part
 from sosie.data import frames
@@ -167,7 +167,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Numbers(Weighed):
+class Numbers:
     """A column that can be averaged.
 
     Attributes
@@ -194,8 +194,10 @@ class Numbers(Weighed):
     def rounded(self, values: Floats) -> Floats:
         """Values on the grid: whole steps, or as many decimals as the column has."""
         if self.grid.step:
-            return np.rint(values)
-        return values if self.grid.decimals is None else np.round(values, self.grid.decimals)
+            return np.rint(values) + 0.0  # no -0
+        if self.grid.decimals is None:
+            return values
+        return np.round(values, self.grid.decimals) + 0.0
 
     def texts(self, values: Floats) -> list[str | None]:
         """Values as a text column writes them; None where missing."""
@@ -231,7 +233,7 @@ def _number_written(value: float, grid: Grid) -> str:
 
 
 @dataclass(frozen=True)
-class Levels(Weighed):
+class Levels:
     """A column that can be voted on. A missing value is a level of its own.
 
     Attributes
@@ -266,7 +268,7 @@ Column = Numbers | Levels
 
 
 @dataclass(frozen=True)
-class Table(Weighed):
+class Table:
     """Typed, encoded columns, with the frame they came from.
 
     Examples
@@ -732,6 +734,8 @@ def _date_grid(present: Ints, per_day: int) -> Grid:
 
 
 def _floats(name: Name, values: Floats, missing: Mask) -> Numbers:
+    if np.signbit(values[values == 0]).any():
+        values = values + 0.0  # one zero: equal values look alike, or a lone -0 would show
     present = values[~missing] if missing.any() else values
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):

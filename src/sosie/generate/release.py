@@ -174,7 +174,11 @@ class Release:
     def _outside(self, name: Hashable) -> Any:
         """A native column that takes no part in the method, or None."""
         if name in self.table.roles.keep:
-            return frames.take(self._series(name), self.rows)
+            series = self._series(name)
+            if name in self.table.roles.keep_anyway or not _has_ways(series):
+                return frames.take(series, self.rows)
+            # Whose row it is must not show in how equal values are written.
+            return held(series, frames.alike(series)[self.rows]).to_native()
         if name in self.table.roles.id:
             return frames.surrogates(self._series(name), self.surrogates)
         return None
@@ -188,6 +192,11 @@ def _waiting(column: Column, series: Series, space: Space) -> tuple[Column, Seri
     levels = held(series, column.first[used])
     codes = codes.astype(column.codes.dtype)
     return replace(column, codes=space.keep(codes), first=np.arange(len(used))), levels
+
+
+def _has_ways(series: Series) -> bool:
+    """Whether equal values can be written in several ways: -0, NaN beside None, 1 beside 1.0."""
+    return series.dtype.is_float() or series.dtype in (nw.Object, nw.Unknown)
 
 
 def _some(column: Column, series: Series, part: slice) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
-from sosie.compute.storage import Space, Weighed
+from sosie.compute.storage import Space
 from sosie.compute.sums import tally
 from sosie.data.table import Levels
 from sosie.errors import InputError, quoted
@@ -31,7 +31,7 @@ Labels = tuple[str | None, ...]
 
 
 @dataclass(frozen=True)
-class Choice(Weighed):
+class Choice:
     """Something with levels to draw.
 
     Attributes

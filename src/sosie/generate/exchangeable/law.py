@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
-from sosie.compute.storage import MEMORY, Space, Weighed
+from sosie.compute.storage import MEMORY, Space
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.data.table import Levels, Numbers, Table
 from sosie.generate.exchangeable.ancestry import Ancestors, Groups, blocks_of
@@ -37,7 +37,7 @@ ROWS = 4096
 
 
 @dataclass(frozen=True)
-class Pooled(Weighed):
+class Pooled:
     """What belongs to many groups: each part is of 8k people at least.
 
     Attributes
@@ -57,7 +57,7 @@ class Pooled(Weighed):
 
 
 @dataclass(frozen=True)
-class ExchangeableLaw(Weighed):
+class ExchangeableLaw:
     """Everything that avatars are drawn from; no row of the table.
 
     Attributes

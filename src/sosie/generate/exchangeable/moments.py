@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
 from sosie.compute.randomness import BLOCK
-from sosie.compute.storage import Weighed
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.generate.exchangeable.ancestry import Ancestors, blocks_of, by_group
 from sosie.generate.exchangeable.features import Layout
@@ -37,7 +36,7 @@ NEGLIGIBLE = 1e-6
 
 
 @dataclass(frozen=True)
-class Moments(Weighed):
+class Moments:
     """Numbers of each group, in the order of the layout.
 
     Attributes

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints, Mask
-from sosie.compute.storage import Space, Weighed
+from sosie.compute.storage import Space
 from sosie.compute.sums import tally
 from sosie.data.missing import tagged, tags
 from sosie.data.table import Numbers
@@ -26,7 +26,7 @@ __all__ = ["Number", "number_of"]
 
 
 @dataclass(frozen=True)
-class Number(Weighed):
+class Number:
     """One number.
 
     Attributes

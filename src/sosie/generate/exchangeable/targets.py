@@ -12,7 +12,6 @@ from typing import Self
 import numpy as np
 
 from sosie.compute.arrays import Floats, Ints
-from sosie.compute.storage import Weighed
 from sosie.generate.exchangeable.ancestry import Ancestors
 from sosie.generate.exchangeable.choices import Choice
 
@@ -39,7 +38,7 @@ def _counts(choice: Choice, bounds: Ints) -> Floats:
 
 
 @dataclass(frozen=True)
-class Slots(Weighed):
+class Slots:
     """The levels that can come in each group, of a choice that has many.
 
     Attributes
