@@ -138,7 +138,7 @@ class Avatarizer:
         )
         self.rare_as = rare_as
         if seed is not None:
-            check_whole("seed", seed)
+            check_whole("the seed", seed)
         self.constraints, self.rows_are_people = constraints, rows_are_people
         self.order, self.derive = check_names("order", order), check_names("derive", derive)
         self._table_key = key if isinstance(key, TableKey) else None
