@@ -159,7 +159,8 @@ class Avatarizer:
         """
         engine = engine or engine_of(data)
         if engine is not None:
-            self._fitted, self._remote = None, engine.fit(data, self.settings, self.roles)
+            self._fitted = None
+            self._remote = engine.fit(data, self.settings, self.roles, self._secrets.key)
             return self
         self._remote = None
         if isinstance(data, Table):
