@@ -219,7 +219,8 @@ class Avatarizer:
         self._repeated = self._repeated if self._checked else None
         if engine is not None:
             self._check_unsaid("on a cluster")
-            self._fitted, self._remote = None, engine.fit(data, self.settings, self.roles)
+            self._fitted = None
+            self._remote = engine.fit(data, self.settings, self.roles, self._secrets.key)
             return self
         table = (
             data if isinstance(data, Table) else Table.of(data, self.roles, threads=self.threads)
