@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sosie.audits.results import Audit, Metric
+    from sosie.generate.notices import Notice
 
 __all__ = [
     "attack_table",
@@ -98,12 +99,13 @@ def raw(text: str) -> None:
     binary.flush()
 
 
-def notes(texts: Sequence[str], language: str = "en") -> None:
+def notes(texts: Sequence[str | Notice], language: str = "en") -> None:
     """Print what deserves a look, on standard error."""
     words = load(language)
     for text in texts:
         head = words("format.colon", label=words("terminal.note"), value="").rstrip(" ")
-        shown = escape(printable(translated(words, text)))
+        plain = translated(words, text) if isinstance(text, str) else words_of(words, text)
+        shown = escape(printable(plain))
         _console(errors=True).print(f"[yellow]{head}[/] {shown}", soft_wrap=True)
 
 
@@ -120,6 +122,13 @@ def guarantee(told: Mapping[str, Any], language: str = "en") -> None:
     else:
         text = words("guarantee.terminal_none", reason=reason(words, told["reason"]))
     say(words("format.colon", label=words("guarantee.label"), value=text))
+
+
+def words_of(words: Words, notice: Notice) -> str:
+    """A notice in the reader's language."""
+    from sosie.generate.notices import text_of
+
+    return text_of(words, notice.to_dict())
 
 
 def written(key: str, what: object, note: str = "", language: str = "en") -> None:

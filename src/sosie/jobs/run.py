@@ -23,6 +23,7 @@ from sosie.data.table import Table
 from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer
 from sosie.generate.guarantee import Guarantee
+from sosie.generate.notices import Notice
 from sosie.jobs.audit import check_aside
 from sosie.jobs.budget import Attack
 from sosie.jobs.constraints import kept_constraints
@@ -88,7 +89,7 @@ class Run:
     audit: Audit
     attacks: dict[str, Any] | None
     guarantee: Guarantee
-    notes: tuple[str, ...]
+    notes: tuple[str | Notice, ...]
 
 
 @dataclass(frozen=True)
@@ -181,13 +182,15 @@ def run(
             parameters=asdict(settings),
             kinds={column.name: column.kind for column in table.columns},
             warnings=(*table.notes, *attack_notes),
-        ) | {
+        )
+        notes: tuple[str | Notice, ...] = (*about["warnings"], *avatarizer.warnings)
+        about |= {
             "guarantee": avatarizer.guarantee.to_json(),
             "constraints": kept_constraints(avatarizer, aligned),
+            "warnings": [n if isinstance(n, str) else n.to_dict() for n in notes],
         }
         write_json(stage / "run.json", about)
         write_report(stage, stage / "report.html", options.language)
-    notes = tuple(about["warnings"])
     report = out / "report.html"
     return Run(out, out / name, report, audit, attacks, avatarizer.guarantee, notes)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from sosie.generate.notices import text_of
 from sosie.report.views.lists import listed
 from sosie.words import Words
 from sosie.words.readings import translated
@@ -55,13 +56,20 @@ def identity(words: Words, run: Mapping[str, Any], audit: Mapping[str, Any]) -> 
             for key, text in _parameters(words, run["parameters"])
         ),
         warnings=tuple(
-            _warned(words, note)
-            for note in dict.fromkeys(map(str, [*run["warnings"], *audit.get("notes", ())]))
+            _warned(words, note) for note in _distinct([*run["warnings"], *audit.get("notes", ())])
         ),
     )
 
 
-def _warned(words: Words, note: str) -> Warned:
+def _distinct(notes: Iterable[Any]) -> list[Any]:
+    """Each once, in order: texts, and notices as their own files tell them."""
+    return list({str(note): note for note in notes}.values())
+
+
+def _warned(words: Words, note: Any) -> Warned:
+    if isinstance(note, Mapping) and f"notices.{note.get('kind')}" in words:
+        return Warned(text_of(words, note), "")
+    note = str(note)
     text = translated(words, note)
     return Warned(text, "en" if text == note and words.language != "en" else "")
 
