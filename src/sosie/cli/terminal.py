@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sosie.audits.results import Audit, Metric
+    from sosie.generate.notices import Notice
 
 __all__ = [
     "analyses_table",
@@ -102,14 +103,16 @@ def raw(text: str) -> None:
     binary.flush()
 
 
-def notes(told: Sequence[str | Reason], language: str = "en") -> None:
+def notes(told: Sequence[str | Reason | Notice], language: str = "en") -> None:
     """Print what deserves a look, on standard error."""
     words = load(language)
     for note in told:
         head = words("format.colon", label=words("terminal.note"), value="").rstrip(" ")
-        shown = escape(
-            printable(reason(words, note.to_dict() if isinstance(note, Reason) else note))
-        )
+        if isinstance(note, str | Reason):
+            plain = reason(words, note.to_dict() if isinstance(note, Reason) else note)
+        else:
+            plain = words_of(words, note)
+        shown = escape(printable(plain))
         _console(errors=True).print(f"[yellow]{head}[/] {shown}", soft_wrap=True)
 
 
@@ -126,6 +129,13 @@ def guarantee(told: Mapping[str, Any], language: str = "en") -> None:
     else:
         text = words("guarantee.terminal_none", reason=reason(words, told["reason"]))
     say(words("format.colon", label=words("guarantee.label"), value=text))
+
+
+def words_of(words: Words, notice: Notice) -> str:
+    """A notice in the reader's language."""
+    from sosie.generate.notices import text_of
+
+    return text_of(words, notice.to_dict())
 
 
 def written(key: str, what: object, note: str = "", language: str = "en") -> None:

@@ -25,6 +25,7 @@ from sosie.errors import InputError, SosieError, SosieWarning
 from sosie.generate.gathered import Gathered
 from sosie.generate.guarantee import Guarantee
 from sosie.generate.methods import Fitted, method_of
+from sosie.generate.notices import Notice, levels_lost, shares_moved
 from sosie.generate.release import Release
 from sosie.generate.secrets import Secrets, TableKey, table_fingerprint
 from sosie.generate.settings import DEFAULT, Settings
@@ -185,6 +186,29 @@ class Avatarizer:
         return self._originals
 
     @property
+    def warnings(self) -> tuple[Notice, ...]:
+        """What deserves a look: what avatars lose or change, column by column."""
+        told = [] if self._originals is None else [*levels_lost(self._originals, self._least)]
+        if self._repeated is not None:
+            one = self._repeated
+            told.append(Notice("rows_not_people", one.column, one.distinct, {"rows": one.present}))
+        if self.constraints and self._plan is None and self._is_fitted:
+            told.append(Notice("constraints_not_kept"))
+        lost = {notice.column for notice in told}
+        if self._originals is not None and self._originals.space is MEMORY:
+            moved = shares_moved(self._originals, self.aligned())
+            told += [notice for notice in moved if notice.column not in lost]
+        return tuple(told)
+
+    @property
+    def _least(self) -> int:
+        return self.settings.min_level_count
+
+    @property
+    def _is_fitted(self) -> bool:
+        return self._fitted is not None or self._remote is not None
+
+    @property
     def plan(self) -> Plan | None:
         """What holds between the columns and how it is kept; None where it was not looked for."""
         return self._plan
@@ -251,7 +275,7 @@ class Avatarizer:
         """The same, not yet fitted, for a table in which nothing is to be found or kept."""
         other = copy.copy(self)
         other.constraints, other.order, other.derive, other.rare_as = False, (), (), None
-        other._plan, other._checked = None, True
+        other._plan, other._checked, other._table_key = None, True, None
         return other
 
     def _without_rare_levels(self, table: Table) -> Table:
