@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from sosie.attacks.estimators import DECLARATIONS
 from sosie.attacks.moments import Progress
 from sosie.attacks.profile import hidden_rate_complement, partial, related
 from sosie.attacks.results import AttackReport, AttackResult
+from sosie.attacks.scenarios import DECLARATIONS as DECLARED
 from sosie.attacks.scenarios import V1, V2, Arena, Cast, Insert, Nearest, Scenario, Setup
 from sosie.attacks.sources import AvatarSource, Generator, Source, source_of
 from sosie.attacks.strongest import Attacker, choose, family, verdict
@@ -40,17 +41,18 @@ MOST_TARGETS = 10_000
 MIXER = 0x9E3779B97F4A7C15
 """An odd number whose product spreads the bits of a row's key."""
 
-ROWS = ("v2",)
-"""Scenarios in which rows are singled out: nobody is named, and no guarantee speaks of it."""
+NAMING = ("v1", "nearest", "insert", "partial")
+"""Scenarios in which a person is named: a guarantee bounds these."""
 
 AIDED = tuple(DECLARATIONS)
 """Estimators from releases."""
 
-ScenarioName = Literal["v1", "v2", "nearest", "insert", "partial", "all"]
 ESTIMATORS = (*AIDED, *UNAIDED, "all")
 """What may be asked for as an estimator."""
 
-SCENARIOS = ("v1", "v2", "nearest", "insert", "partial", "all")
+LINKAGE = ("v1", "v2", "nearest", "insert", "partial")
+
+SCENARIOS = (*LINKAGE, *DECLARED, "all")
 """What may be asked for as a scenario."""
 
 _SCENARIOS: dict[str, Scenario] = {"v1": V1(), "v2": V2(), "insert": Insert(), "nearest": Nearest()}
@@ -115,7 +117,7 @@ def attack(
     data: Any,
     generator: Generator,
     *,
-    scenario: ScenarioName = "v1",
+    scenario: str | Sequence[str] = "v1",
     estimator: str | Sequence[str] = "all",
     decision: Decision | None = None,
     releases: int = 100,
@@ -141,7 +143,8 @@ def attack(
     scenario : what the attacker holds.
         ``v1``: the originals and the generator. ``v2``: one published release and the
         generator. ``nearest``: one full profile and one release. ``insert``: the same and
-        the generator. ``partial``: some columns of a profile and one release. Or ``all``.
+        the generator. ``partial``: some columns of a profile and one release. ``groups``:
+        who is in which group of exchangeable avatars. One, several, or ``all``.
     estimator : how a person's avatars are modelled. From releases: ``published``,
         ``pooled``, ``nearest-mean``, ``diagonal``. From the generator's law, without
         release (V1): ``analytic``, ``geometry``, ``combined``, ``bayes``. One, several, or
@@ -190,6 +193,9 @@ def attack(
     >>> [(result.scenario, result.releases, result.targets) for result in report.results]
     [('v1', 10, 80)]
     """
+    played = (scenario,) if isinstance(scenario, str) else tuple(scenario)
+    if "all" in played:
+        played = (*LINKAGE, *DECLARED)
     names = (estimator,) if isinstance(estimator, str) else tuple(estimator)
     asked: tuple[str, ...] = (*AIDED, *UNAIDED) if "all" in names else names
     order = _Order(
@@ -200,9 +206,10 @@ def attack(
         candidates,
         releases,
         repeats,
-        several=scenario == "all",
+        several=len(played) > 1,
     )
-    _check(order, scenario)
+    for one in played:
+        _check(order, one)
     source = source_of(data, generator, roles)
     rows = len(source.originals)
     if candidates > rows:
@@ -222,23 +229,23 @@ def attack(
             progress=progress,
         ),
     )
-    every = ("v1", "v2", "nearest", "insert", "partial")
     with one_blas_thread():
-        return laboratory.report(every if scenario == "all" else (scenario,))
+        return laboratory.report(played)
 
 
 def _check(order: _Order, scenario: str) -> None:
-    if scenario not in ("all", "partial", *_SCENARIOS):
-        known = ", ".join((*_SCENARIOS, "partial", "all"))
+    if scenario not in SCENARIOS:
+        known = ", ".join(SCENARIOS)
         raise InputError(f"unknown scenario {scenario!r}; there are {known}")
     unknown = [name for name in order.estimators if name not in (*AIDED, *UNAIDED)]
     if unknown:
         known = ", ".join((*AIDED, *UNAIDED, "all"))
         raise InputError(f"unknown estimator {unknown[0]!r}; there are {known}")
-    if scenario in ("v2", "insert") and not order.aided:
+    alone = not order.several
+    if alone and scenario in ("v2", "insert") and not order.aided:
         raise InputError(f"{order.estimators[0]} needs the originals: it is for scenario v1")
-    needs = not order.unaided or scenario in ("v2", "insert")
-    if needs and order.releases < 2 and scenario not in ("nearest", "partial", "all"):
+    needs = (scenario == "v1" and not order.unaided) or scenario in ("v2", "insert")
+    if alone and needs and order.releases < 2:
         raise InputError(
             f"a mean and a covariance need at least 2 releases, got {order.releases}; "
             "only analytic, geometry, combined and bayes need none"
@@ -339,7 +346,7 @@ class _Laboratory:
         among them: over all people, as many as there are groups.
         """
         result = found.result
-        if result.rate is None or result.scenario in ROWS or self.source.guarantee is None:
+        if result.rate is None or result.scenario not in NAMING or self.source.guarantee is None:
             return found
         known, chance = self.source.guarantee, result.chance
         if result.scenario == "v1" and known.groups is not None:
@@ -364,6 +371,11 @@ class _Laboratory:
 
     def _scenario(self, name: str) -> Iterator[_Found]:
         try:
+            if name in DECLARED:
+                yield from (
+                    _Found(result) for result in DECLARED[name].play(self.source, self.setup)
+                )
+                return
             if name == "partial":
                 components = self.order.components or self._own_components()
                 for result in partial(self.source, self.setup, components):

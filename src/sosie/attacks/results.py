@@ -62,7 +62,7 @@ class AttackResult:
 
     Attributes
     ----------
-    scenario : what the attacker holds: v1, v2, nearest, insert, partial.
+    scenario : what the attacker holds (see `sosie.attacks.scenarios`).
     estimator : how a person's avatars are modelled.
     decision : how a target is assigned.
     attack_components : dimensions of the latent space in which he works, or None.
@@ -81,6 +81,7 @@ class AttackResult:
     shrinkage : of the pooled estimator.
     most_components : components that were kept, where the latent space has more.
     known : columns he knows, for ``partial``.
+    column : the one whose values are guessed, for ``groups``.
     chosen_among : attackers compared on the other half of the targets, where he was chosen.
     repeats : rates over disjoint sets of releases, percent.
     reasons : why there is no rate, or what to know about it.
@@ -106,6 +107,7 @@ class AttackResult:
     chosen_among: int | None = None
     repeats: tuple[float, ...] = ()
     bound: float | None = None
+    column: str | None = None
     reasons: tuple[Reason, ...] = ()
 
     @classmethod
@@ -160,6 +162,41 @@ class AttackResult:
             **more,
         )
 
+    @classmethod
+    def share(
+        cls,
+        right: Mask,
+        *,
+        scenario: str,
+        estimator: str,
+        decision: str,
+        chance: float | None,
+        **more: Any,
+    ) -> AttackResult:
+        """How often an attacker is right who names no person: a value, a row, one of two.
+
+        Parameters
+        ----------
+        right : (m,) bool, for each of those attacked.
+        chance : percent right by a blind choice; None where there is none to compare with.
+        """
+        hits, trials = float(right.sum()), len(right)
+        rate = Rate.of(hits, trials)
+        known = {"attack_components": None, "releases": 1, "candidates": 0} | more
+        return cls(
+            scenario=scenario,
+            estimator=estimator,
+            decision=decision,
+            rate=rate.rate,
+            ci=rate.ci,
+            upper=100 * clopper_pearson_upper(hits, trials),
+            chance=chance,
+            recall=None,
+            top5=None,
+            targets=trials,
+            **known,
+        )
+
     @property
     def how(self) -> str:
         """Estimator, components and decision in one line."""
@@ -184,6 +221,7 @@ class AttackResult:
             "repeats",
             "precision",
             "bound",
+            "column",
             "reasons",
         }
         found: dict[str, Any] = {}

@@ -22,6 +22,10 @@ SCENARIOS: Mapping[str, tuple[str, ...]] = {
 """The scenarios that each holder can play; those of no holder are the controller's."""
 
 
+LINKAGE = ("hidden_rate", *(key for keys in SCENARIOS.values() for key in keys))
+"""Rows whose rate is that of people named, or of rows singled out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A rate with all that must stand beside it; ``order`` is the rate, in percent."""
@@ -120,6 +124,8 @@ def _judged(
     Who holds everything is judged by the guarantee, which bounds every attacker.
     """
     target = words.target(goal, "lower", "%")
+    if row.key not in LINKAGE:
+        return row  # no person is named
     if holder == "controller":
         bound = guarantee.get("bound")
         if bound is None:

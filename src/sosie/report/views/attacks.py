@@ -117,6 +117,9 @@ def attack_reading(words: Words, result: Mapping[str, Any]) -> str:
         text = reasons(words, result)
         return text[:1].upper() + text[1:]
     shown = {"rate": words.value(rate, "%"), "chance": words.value(chance, "%")}
+    own = f"attack.reading_{result.get('estimator')}"
+    if own in words:
+        return words(own, column=result.get("column"), **shown)
     if chance is None:
         return words("attack.reading_untold", **shown)
     return " ".join([_reading(words, rate, result, shown), *_example(words, result)])
@@ -165,6 +168,8 @@ def _result(words: Words, result: Mapping[str, Any]) -> Result:
 def _notes(words: Words, result: Mapping[str, Any]) -> Iterable[str]:
     if result.get("known") is not None:
         yield words.count("attack.known", result["known"])
+    if result.get("column") is not None:
+        yield words("format.colon", label=words("attack.column"), value=result["column"])
     if result.get("bound") is not None:
         yield words("attack.bound", bound=words.value(result["bound"], "%"))
     yield reasons(words, result)
