@@ -113,7 +113,7 @@ def test_case_01_strange_names(avatarized: Made) -> None:
 
 
 def test_case_02_numbered_and_repeated_names(avatarized: Made, refused: Refused) -> None:
-    made = avatarized(csv({"0": NUMBERS, "1": LEVELS, "2": WHOLE}))
+    made = avatarized(csv({"0": NUMBERS, "1": LEVELS, "2": WHOLE}), "--header")
     assert made.columns == ["0", "1", "2"]
     assert "same name: 'age'" in refused("age,sex,age\n1,2,3\n")
 

@@ -20,6 +20,7 @@ from sosie.attacks.strongest import Attacker, verdict
 from sosie.data.table import Numbers, Roles, Table
 from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.methods import METHODS
 
 PEOPLE = 150
 
@@ -495,9 +496,10 @@ def test_no_bound_is_told_where_all_components_are_kept(frame, avatarizer):
     assert not report.notes
 
 
-def test_an_avatarizer_fitted_on_this_table_is_not_fitted_again(frame, avatarizer, monkeypatch):
+@pytest.mark.parametrize("method", METHODS)
+def test_an_avatarizer_fitted_on_this_table_is_not_fitted_again(frame, method, monkeypatch):
     people = Table.of(frame)
-    made = Avatarizer(k=5, components=3, seed=1).fit(people)
+    made = Avatarizer(k=5, components=3, method=method, seed=1).fit(people)
     monkeypatch.setattr(Avatarizer, "fit", lambda *_: pytest.fail("fitted again"))
     assert attack(people, made, estimator="published", **QUICK).rows == PEOPLE
 
@@ -526,8 +528,9 @@ def test_of_a_large_table_the_routine_plays_only_who_has_a_profile(frame, monkey
     assert routine(made, releases=2).scenarios[:2] == ("v1", "v2")
 
 
-def test_a_routine_of_one_release_says_why_there_is_no_rate(frame):
-    report = routine(Avatarizer(k=5, components=3, seed=1).fit(frame), releases=1)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_routine_of_one_release_says_why_there_is_no_rate(frame, method):
+    report = routine(Avatarizer(k=5, components=3, method=method, seed=1).fit(frame), releases=1)
     reasons = {r.scenario: r.reasons for r in report.results if r.rate is None}
     assert set(reasons) == {"v1", "v2", "insert"}
     assert all(told == (Reason("two_releases"),) for told in reasons.values())

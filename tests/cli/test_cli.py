@@ -295,7 +295,7 @@ BAD_OPTIONS = {
     "--linked arm": "a group of linked columns needs two or more, got 'arm'",
     "--linked arm,": "there is no column ''",
     "--linked arm,dose": "linked column 'dose' is a number",
-    '--linked arm,"x': "names are separated by commas",
+    '--linked arm,"x': "--linked takes names separated by commas",
     "--weight age": "--weight takes COLUMN=NUMBER, got 'age'",
     "--weight age=heavy": "--weight takes COLUMN=NUMBER, got 'age=heavy'",
     "--weight =2": "--weight takes COLUMN=NUMBER, got '=2'",
@@ -540,10 +540,10 @@ def test_dates_weights_and_linked_names() -> None:
         "e": "x",
     }
     assert weights(["a=1", "b=c=0.5"]) == {"a": 1.0, "b=c": 0.5}
-    assert cells('"a,b",c,"d""e","f\ng"') == ["a,b", "c", 'd"e', "f\ng"]
+    assert cells('"a,b",c,"d""e","f\ng"', "--linked") == ["a,b", "c", 'd"e', "f\ng"]
     for wrong in ("a\nb,c", '"a', ""):
         with pytest.raises(InputError, match="--linked takes names"):
-            cells(wrong)
+            cells(wrong, "--linked")
 
 
 def test_an_interruption_inside_an_import_is_an_interruption(

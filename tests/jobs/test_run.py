@@ -73,15 +73,23 @@ PRIVATE = [
 # ---------------------------------------------------------------- the folder
 
 
-def test_attacks_are_part_of_the_folder(data: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    # Where the law of each person is known, attackers need no release.
+    ("method", "counts"),
+    [("exchangeable", {5}), ("smoothed", {0, 5}), ("barycentre", {0, 5})],
+)
+def test_attacks_are_part_of_the_folder(
+    data: Path, tmp_path: Path, method: str, counts: set[int]
+) -> None:
     steps: list[str] = []
-    done = run(data, tmp_path, Avatarizer(seed=5), Options(releases=None), progress=steps.append)
+    avatarizer = Avatarizer(seed=5, method=method)
+    done = run(data, tmp_path, avatarizer, Options(releases=None), progress=steps.append)
     assert steps == ["read", "fit", "draw", "audit", "attack", "report"]
     attacks = json.loads((tmp_path / "attack.json").read_text())
     assert attacks == done.attacks
     assert attacks["schema"] == "sosie/attack/1"
-    assert {r["releases"] for r in attacks["results"] if r["scenario"] == "v1"} == {0, 5}
-    run(data, tmp_path, Avatarizer(seed=5), Options(releases=0))
+    assert {r["releases"] for r in attacks["results"] if r["scenario"] == "v1"} == counts
+    run(data, tmp_path, Avatarizer(seed=5, method=method), Options(releases=0))
     assert not (tmp_path / "attack.json").exists()
 
 
@@ -252,10 +260,12 @@ def test_the_report_can_be_made_again(data: Path, tmp_path: Path, language: str)
     assert done.report.read_bytes() == before
 
 
+@pytest.mark.parametrize(("method", "k"), [("exchangeable", 2), ("smoothed", 1)])
 def test_what_fewer_than_five_share_is_not_shown_even_with_a_small_k(
-    data: Path, tmp_path: Path
+    data: Path, tmp_path: Path, method: str, k: int
 ) -> None:
-    shown = told(run(data, tmp_path / "out", Avatarizer(k=1)).folder)["figures"]["distributions"]
+    done = run(data, tmp_path / "out", Avatarizer(k=k, method=method))
+    shown = told(done.folder)["figures"]["distributions"]
     for entry in shown:
         assert all(share * ROWS / 100 > FEWEST_SHOWN - 1e-6 for share in entry["originals"])
 
@@ -300,7 +310,7 @@ def test_columns_of_any_name(tmp_path: Path, suffix: str) -> None:
     frame = pl.DataFrame({name: rng.normal(size=ROWS) for name in HOSTILE})
     frame = frame.with_columns(**{HOSTILE[0]: rng.choice([f"{name} " for name in HOSTILE], ROWS)})
     write(frame, tmp_path / f"x.{suffix}")
-    done = run(tmp_path / f"x.{suffix}", tmp_path / "out", Avatarizer(keep=["🩺"]))
+    done = run(tmp_path / f"x.{suffix}", tmp_path / "out", Avatarizer(keep_anyway=["🩺"]))
     assert read(done.avatars).frame.columns == HOSTILE
     shown = told(done.folder)["figures"]["distributions"]
     assert {entry["column"] for entry in shown} == set(HOSTILE)
@@ -403,6 +413,14 @@ def test_any_shape_has_a_report(tmp_path: Path, shape: str) -> None:
     write(frame, tmp_path / "x.parquet")
     done = run(tmp_path / "x.parquet", tmp_path / "out", Avatarizer(**options))
     assert read(done.avatars).frame.shape == frame.shape
+
+
+def test_a_column_of_which_no_value_is_drawn_is_told(tmp_path: Path) -> None:
+    frame, options = shapes()["nearly nothing"]
+    write(frame, tmp_path / "x.parquet")
+    done = run(tmp_path / "x.parquet", tmp_path / "out", Avatarizer(**options))
+    assert any("'b': only 3 people have a value" in note for note in done.notes)
+    assert read(done.avatars).frame["b"].null_count() == ROWS
 
 
 def test_many_columns(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import click
 
 from sosie._version import __version__
 from sosie.cli.analyses import analyses
+from sosie.cli.app_command import open_app
 from sosie.cli.attack import attack
 from sosie.cli.audit import audit
 from sosie.cli.avatarize import avatarize
@@ -64,7 +65,7 @@ def cli(context: click.Context) -> None:
 
 for command in (
     *(demo, run, avatarize, audit, analyses, attack, reproduce, tune, report),
-    completion,
+    *(open_app, completion),
 ):
     cli.add_command(command)
 

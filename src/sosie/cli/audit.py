@@ -107,9 +107,9 @@ def audit(
         aligned=aligned,
         holdout=holdout,
         roles=Roles(
-            drop=tuple(names(drop)),
-            categorical=tuple(names(categorical)),
-            numeric=tuple(names(numeric)),
+            drop=tuple(names(drop, "--drop")),
+            categorical=tuple(names(categorical, "--categorical")),
+            numeric=tuple(names(numeric, "--numeric")),
             date=dates(date),
             na=how.na,
             pivot=pivot,

@@ -66,6 +66,11 @@ class Registered(Name):
     def __init__(self, name: str, names: Callable[[], Sequence[str]]) -> None:
         self.name, self._names = name, names
 
+    @property
+    def choices(self) -> Sequence[str]:
+        """The names."""
+        return self._names()
+
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002 (click's signature)
         """The names, as help shows them."""
         return f"[{'|'.join(self._names())}]"
@@ -363,13 +368,13 @@ class Generation:
             "seed": self.seed,
             "min_level_count": self.min_level_count,
             "augment": self.augment,
-            "keep": names(self.keep),
-            "keep_anyway": names(self.keep_anyway),
+            "keep": names(self.keep, "--keep"),
+            "keep_anyway": names(self.keep_anyway, "--keep-anyway"),
             "key": self._key(),
-            "drop": names(self.drop),
-            "id": names(self.id),
-            "categorical": names(self.categorical),
-            "numeric": names(self.numeric),
+            "drop": names(self.drop, "--drop"),
+            "id": names(self.id, "--id"),
+            "categorical": names(self.categorical, "--categorical"),
+            "numeric": names(self.numeric, "--numeric"),
             "pivot": self.pivot,
             "coarsen": lengths(self.coarsen),
             "rare_as": self.rare_as,
@@ -378,7 +383,7 @@ class Generation:
             "constraints": self.constraints,
             "rows_are_people": self.rows_are_people,
             "date": dates(self.date),
-            "linked": [cells(group) for group in self.linked],
+            "linked": [cells(group, "--linked") for group in self.linked],
             "weights": weights(self.weight),
         }
         return Avatarizer(**(options | changes))
@@ -438,13 +443,17 @@ def dates(options: Sequence[str]) -> dict[Hashable, str | None]:
     return found
 
 
-def names(options: Sequence[str]) -> list[str]:
+def names(options: Sequence[str], name: str) -> list[str]:
     """Columns of an option that takes several, each time it is given.
 
-    >>> names(["a,b", 'arm,"arm, label"'])
+    Parameters
+    ----------
+    name : of the option, for the message.
+
+    >>> names(["a,b", 'arm,"arm, label"'], "--drop")
     ['a', 'b', 'arm', 'arm, label']
     """
-    return [name for option in options for name in cells(option)]
+    return [column for option in options for column in cells(option, name)]
 
 
 def lengths(options: Sequence[str]) -> dict[Hashable, int]:
@@ -473,7 +482,7 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
             separator=options.pop("sep"),
             header=options.pop("header"),
             decimal=options.pop("decimal"),
-            na=tuple(names(options.pop("na"))),
+            na=tuple(names(options.pop("na"), "--na")),
             sheet=options.pop("sheet"),
         )
         command(how=how, **options)
@@ -507,10 +516,14 @@ def size(option: str | None) -> int | None:
     return None if option is None else parsed(option)
 
 
-def cells(option: str) -> list[str]:
+def cells(option: str, name: str) -> list[str]:
     """Names separated by commas; a name with a comma is put in double quotes.
 
-    >>> cells('arm,"arm, label"')
+    Parameters
+    ----------
+    name : of the option, for the message.
+
+    >>> cells('arm,"arm, label"', "--linked")
     ['arm', 'arm, label']
     """
     try:
@@ -519,7 +532,7 @@ def cells(option: str) -> list[str]:
         rows = []
     if len(rows) != 1:
         raise InputError(
-            f"names are separated by commas, those with a comma or a line end in "
+            f"{name} takes names separated by commas, those with a comma or a line end in "
             f"double quotes, got {option!r}"
         )
     return rows[0]

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 from rich.text import Text
 
+from sosie.cli.progress import noted
 from sosie.errors import Reason
 from sosie.words import Words, load
 from sosie.words.readings import Standing, reason, reasons, standing
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sosie.audits.results import Audit, Metric
+    from sosie.generate.notices import Notice
 
 __all__ = [
     "analyses_table",
@@ -101,14 +103,16 @@ def raw(text: str) -> None:
     binary.flush()
 
 
-def notes(told: Sequence[str | Reason], language: str = "en") -> None:
+def notes(told: Sequence[str | Reason | Notice], language: str = "en") -> None:
     """Print what deserves a look, on standard error."""
     words = load(language)
     for note in told:
         head = words("format.colon", label=words("terminal.note"), value="").rstrip(" ")
-        shown = escape(
-            printable(reason(words, note.to_dict() if isinstance(note, Reason) else note))
-        )
+        if isinstance(note, str | Reason):
+            plain = reason(words, note.to_dict() if isinstance(note, Reason) else note)
+        else:
+            plain = words_of(words, note)
+        shown = escape(printable(plain))
         _console(errors=True).print(f"[yellow]{head}[/] {shown}", soft_wrap=True)
 
 
@@ -125,6 +129,13 @@ def guarantee(told: Mapping[str, Any], language: str = "en") -> None:
     else:
         text = words("guarantee.terminal_none", reason=reason(words, told["reason"]))
     say(words("format.colon", label=words("guarantee.label"), value=text))
+
+
+def words_of(words: Words, notice: Notice) -> str:
+    """A notice in the reader's language."""
+    from sosie.generate.notices import text_of
+
+    return text_of(words, notice.to_dict())
 
 
 def written(key: str, what: object, note: str = "", language: str = "en") -> None:
@@ -144,7 +155,7 @@ def steps(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """Show a spinner with the step at work, where standard error is a terminal."""
     console = _console(errors=True)
     if quiet or not console.is_terminal:
-        yield lambda _: None
+        yield noted
         return
     with console.status("Starting") as status:
         yield lambda name: status.update(escape(_STEPS.get(name, name)))
@@ -155,7 +166,7 @@ def bar() -> Iterator[Callable[[int, int, str], None]]:
     """Show how much of long work is done, where standard error is a terminal."""
     console = _console(errors=True)
     if not console.is_terminal:
-        yield lambda *_: None
+        yield lambda done, total, what: noted(what, done, total)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Remaining

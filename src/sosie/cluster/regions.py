@@ -77,6 +77,14 @@ class Group:
     outlines: tuple[Outline, ...]
     prepared: Prepared
 
+    def drawable(self, name: Hashable) -> Ints | None:
+        """Levels of a category that may be drawn; None where all may."""
+        voted = self.prepared.voted
+        if voted is None:
+            return None
+        levels = np.flatnonzero(voted.allowed | (np.arange(len(voted.allowed)) == voted.commonest))
+        return levels if voted.parts is None else voted.parts[levels, voted.names.index(name)]
+
 
 @sized
 @dataclass(frozen=True)

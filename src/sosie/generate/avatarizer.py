@@ -25,6 +25,7 @@ from sosie.errors import InputError, SosieError, SosieWarning
 from sosie.generate.gathered import Gathered
 from sosie.generate.guarantee import Guarantee
 from sosie.generate.methods import Fitted, method_of
+from sosie.generate.notices import Notice, levels_lost, shares_moved
 from sosie.generate.release import Release
 from sosie.generate.secrets import Secrets, TableKey, table_fingerprint
 from sosie.generate.settings import DEFAULT, Settings
@@ -138,7 +139,7 @@ class Avatarizer:
         )
         self.rare_as = rare_as
         if seed is not None:
-            check_whole("seed", seed)
+            check_whole("the seed", seed)
         self.constraints, self.rows_are_people = constraints, rows_are_people
         self.order, self.derive = check_names("order", order), check_names("derive", derive)
         self._table_key = key if isinstance(key, TableKey) else None
@@ -185,6 +186,29 @@ class Avatarizer:
         return self._originals
 
     @property
+    def warnings(self) -> tuple[Notice, ...]:
+        """What deserves a look: what avatars lose or change, column by column."""
+        told = [] if self._originals is None else [*levels_lost(self._originals, self._least)]
+        if self._repeated is not None:
+            one = self._repeated
+            told.append(Notice("rows_not_people", one.column, one.distinct, {"rows": one.present}))
+        if self.constraints and self._plan is None and self._is_fitted:
+            told.append(Notice("constraints_not_kept"))
+        lost = {notice.column for notice in told}
+        if self._originals is not None and self._originals.space is MEMORY:
+            moved = shares_moved(self._originals, self.aligned())
+            told += [notice for notice in moved if notice.column not in lost]
+        return tuple(told)
+
+    @property
+    def _least(self) -> int:
+        return self.settings.min_level_count
+
+    @property
+    def _is_fitted(self) -> bool:
+        return self._fitted is not None or self._remote is not None
+
+    @property
     def plan(self) -> Plan | None:
         """What holds between the columns and how it is kept; None where it was not looked for."""
         return self._plan
@@ -219,7 +243,8 @@ class Avatarizer:
         self._repeated = self._repeated if self._checked else None
         if engine is not None:
             self._check_unsaid("on a cluster")
-            self._fitted, self._remote = None, engine.fit(data, self.settings, self.roles)
+            self._fitted = None
+            self._remote = engine.fit(data, self.settings, self.roles, self._secrets.key)
             return self
         table = (
             data if isinstance(data, Table) else Table.of(data, self.roles, threads=self.threads)
@@ -250,7 +275,7 @@ class Avatarizer:
         """The same, not yet fitted, for a table in which nothing is to be found or kept."""
         other = copy.copy(self)
         other.constraints, other.order, other.derive, other.rare_as = False, (), (), None
-        other._plan, other._checked = None, True
+        other._plan, other._checked, other._table_key = None, True, None
         return other
 
     def _without_rare_levels(self, table: Table) -> Table:

@@ -23,6 +23,7 @@ from sosie.data.table import Table
 from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 from sosie.generate.guarantee import Guarantee
+from sosie.generate.notices import Notice
 from sosie.generate.settings import Settings
 from sosie.jobs.audit import check_aside
 from sosie.jobs.budget import Attack
@@ -98,7 +99,7 @@ class Run:
     audit: Audit
     attacks: dict[str, Any] | None
     guarantee: Guarantee
-    notes: tuple[str | Reason, ...]
+    notes: tuple[str | Reason | Notice, ...]
 
 
 @dataclass(frozen=True)
@@ -200,14 +201,20 @@ def run(
             roles=avatarizer.roles,
             parameters=asdict(settings),
             kinds={column.name: column.kind for column in table.columns},
-            warnings=(*table.notes, *attack_notes),
-        ) | {
+        )
+        notes: tuple[str | Reason | Notice, ...] = (
+            *people.source.notes,
+            *table.notes,
+            *attack_notes,
+            *avatarizer.warnings,
+        )
+        about |= {
             "guarantee": avatarizer.guarantee.to_json(),
             "constraints": kept_constraints(avatarizer, aligned),
+            "warnings": [n if isinstance(n, str) else n.to_dict() for n in notes],
         }
         write_json(stage / "run.json", about)
         write_report(stage, stage / "report.html", options.language)
-    notes: tuple[str | Reason, ...] = (*people.source.notes, *table.notes, *attack_notes)
     report = out / "report.html"
     return Run(out, out / name, report, audit, attacks, avatarizer.guarantee, notes)
 

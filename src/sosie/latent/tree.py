@@ -292,8 +292,11 @@ def cut(
 
 
 def tree_order(whole: Shorts, tags: Tags, k: int) -> Ints:
-    """Rows of one part of a table in tree order, ``(m,) int64``; parameters as of `cut`."""
-    order = np.argsort(tags)
+    """Rows of one part of a table in tree order, ``(m,) int64``; parameters as of `cut`.
+
+    That of `cut` where rows of the part come as they stand in the table.
+    """
+    order = np.argsort(tags, kind="stable")
     start = np.zeros(1, dtype=np.int64)
     return np.asarray(order[_halved(whole.take(order, axis=0), start, start + len(order), k)])
 
@@ -616,9 +619,10 @@ def _parted(whole: Shorts, tags: Tags, strata: Ints | None) -> tuple[Ints, Parts
 def _canonical(tags: Tags, part: Ints) -> Ints:
     """Rows by part, then by tag: no trace of the order in which they came, ``(n,) int64``.
 
-    Equal rows have equal tags and may stand either way: one could be the other.
+    Equal rows have equal tags and may stand either way, one could be the other; they stand as
+    they came, so that columns that are kept beside them are the same however rows are cut.
     """
-    order = np.argsort(tags)
+    order = np.argsort(tags, kind="stable")
     if part.any():
         order = order[np.argsort(part[order], kind="stable")]
     return np.asarray(order)

@@ -43,6 +43,13 @@ BITS = 20
 """Of the hash of each person that orders levels: sums over 2^33 people are exact in float64."""
 
 
+MOST_LEVEL_COUNT = 10
+"""People who make a level common enough to be drawn, however large k is. A level is a count of a
+column, not a group: agencies publish counts from 5 to 11 people on (Handbook on Statistical
+Disclosure Control, Hundepool et al. 2010: 3 to 10; CMS: 11), and the bound on linkage does not
+depend on it. Were it k, 24 deaths of 1,200 people would be erased at k = 40."""
+
+
 @dataclass(frozen=True)
 class Exchangeable:
     """Draws from the law of each group.
@@ -59,8 +66,8 @@ class Exchangeable:
     decodes: tuple[str, ...] = ()
 
     def min_level_count(self, k: int) -> int:
-        """K people share what may be drawn."""
-        return k
+        """K people share what may be drawn, and 10 are always enough."""
+        return min(k, MOST_LEVEL_COUNT)
 
     def fit(self, table: Table, settings: Settings, key: int, threads: int) -> ExchangeableFitted:
         """Cut the table into groups and fit their law (see `sosie.generate.methods.Method.fit`)."""
