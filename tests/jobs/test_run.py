@@ -17,7 +17,7 @@ import pytest
 
 import sosie
 from sosie.data.files import read, write
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 from sosie.jobs.audit import Options as AuditOptions
 from sosie.jobs.audit import audit_files
@@ -90,8 +90,9 @@ def test_what_limited_the_attacks_is_told(
 ) -> None:
     monkeypatch.setattr("sosie.attacks.routine.MOST_PEOPLE", 100)
     done = run(data, tmp_path, Avatarizer(seed=5), Options(releases=None))
-    assert any("only the attacker with one profile" in note for note in done.notes)
-    assert told(tmp_path)["warnings"] == list(done.notes)
+    note = next(note for note in done.notes if isinstance(note, Reason))
+    assert note.key == "only_one_profile"
+    assert note.to_dict() in told(tmp_path)["warnings"]
 
 
 def test_a_table_that_can_not_be_attacked_is_told(
@@ -103,7 +104,7 @@ def test_a_table_that_can_not_be_attacked_is_told(
     monkeypatch.setattr("sosie.attacks.routine.routine", refused)
     done = run(data, tmp_path, Avatarizer(seed=5), Options(releases=None))
     assert done.attacks is None
-    assert "the avatars were not attacked: no two people differ" in done.notes
+    assert [note.key for note in done.notes if isinstance(note, Reason)] == ["run_not_attacked"]
     with pytest.raises(InputError, match="no two people differ"):
         run(data, tmp_path / "asked", Avatarizer(seed=5), Options(releases=3))
 

@@ -40,6 +40,9 @@ MOST_TARGETS = 10_000
 MIXER = 0x9E3779B97F4A7C15
 """An odd number whose product spreads the bits of a row's key."""
 
+ROWS = ("v2",)
+"""Scenarios in which rows are singled out: nobody is named, and no guarantee speaks of it."""
+
 AIDED = tuple(DECLARATIONS)
 """Estimators from releases."""
 
@@ -235,7 +238,7 @@ def _check(order: _Order, scenario: str) -> None:
     if scenario in ("v2", "insert") and not order.aided:
         raise InputError(f"{order.estimators[0]} needs the originals: it is for scenario v1")
     needs = not order.unaided or scenario in ("v2", "insert")
-    if needs and order.releases < 2 and scenario not in ("nearest", "partial"):
+    if needs and order.releases < 2 and scenario not in ("nearest", "partial", "all"):
         raise InputError(
             f"a mean and a covariance need at least 2 releases, got {order.releases}; "
             "only analytic, geometry, combined and bayes need none"
@@ -264,17 +267,15 @@ def _counts(curve: bool | Sequence[int], releases: int) -> tuple[int, ...]:
     return tuple(sorted({*curve, releases}))
 
 
-def _law_of(source: Source, law: Avatarizer | None) -> Avatarizer | None:
-    if law is None:
-        law = source.avatarizer if isinstance(source, AvatarSource) else None
-    else:
+def _law_of(source: Source, law: Avatarizer | None) -> Avatarizer | Reason:
+    """The Avatarizer whose law the attacker works out, or why there is none."""
+    if law is not None:
         law = law.unconstrained().fit(source.originals)
-    return None if law is None or isinstance(law.fitted.law, Reason) else law
-
-
-def _because(result: AttackResult, reason: str) -> AttackResult:
-    """The same result with one more thing to know about its rate."""
-    return replace(result, reason="; ".join(filter(None, (result.reason, reason))))
+    elif isinstance(source, AvatarSource):
+        law = source.avatarizer
+    else:
+        return Reason("law_unknown")
+    return law.fitted.law if isinstance(law.fitted.law, Reason) else law
 
 
 def _twins(table: Table) -> int:
@@ -291,24 +292,23 @@ def _twins(table: Table) -> int:
     return int(counts[counts > 1].sum())
 
 
-def _bounds(results: Sequence[AttackResult]) -> Iterator[str]:
+def _bounded(results: Sequence[AttackResult]) -> Iterator[Reason]:
     """What deserves a look where the latent space has more components than were tried."""
     kept = sorted({r.most_components for r in results if r.most_components is not None})
     if kept:
-        numbers = " to ".join(str(n) for n in dict.fromkeys((kept[0], kept[-1])))
-        yield f"the latent space has more components than the {numbers} in which attackers worked"
+        yield Reason("more_components", {"components": kept[-1]})
 
 
 @dataclass(frozen=True)
 class _Laboratory:
     source: Source
-    law: Avatarizer | None
+    law: Avatarizer | Reason
     order: _Order
     setup: Setup
 
     def report(self, names: Sequence[str]) -> AttackReport:
         """Everything that was asked for."""
-        found = {name: list(self._scenario(name)) for name in names}
+        found = {name: [self._guaranteed(f) for f in self._scenario(name)] for name in names}
         strongest = {
             name: max(contenders, key=lambda f: f.rate or 0.0).result
             for name, all_found in found.items()
@@ -318,33 +318,49 @@ class _Laboratory:
         target = self.source.draw(self.setup.target)
         results = [f.result for all_found in found.values() for f in all_found]
         if not related(own, target, self.setup.seed):
-            reason = (
-                "rows are no closer to their own person than to anyone: not aligned, or unrelated"
-            )
-            results = [r if r.rate is None else _because(r, reason) for r in results]
+            unrelated = Reason("rows_unrelated")
+            results = [
+                r if r.rate is None else replace(r, reasons=(*r.reasons, unrelated))
+                for r in results
+            ]
         return AttackReport(
             rows=len(own),
             parameters=self.source.parameters,
             results=tuple(results),
             strongest=strongest,
             hidden_rate_complement=hidden_rate_complement(own, target, self._own_components()),
-            notes=(*self._notes(), *_bounds(results)),
+            notes=(*self._notes(), *_bounded(results)),
         )
+
+    def _guaranteed(self, found: _Found) -> _Found:
+        """With the bound of a guarantee, and the chance of one who knows the groups.
+
+        Members of a group of s people are named right with probability 1 / s by a blind choice
+        among them: over all people, as many as there are groups.
+        """
+        result = found.result
+        if result.rate is None or result.scenario in ROWS or self.source.guarantee is None:
+            return found
+        known, chance = self.source.guarantee, result.chance
+        if result.scenario == "v1" and known.groups is not None:
+            chance = 100 * known.groups / len(self.source.originals)
+        bound = None if known.bound is None else 100 * known.bound
+        return replace(found, result=replace(result, chance=chance, bound=bound))
 
     def _own_components(self) -> int:
         return int(self.source.parameters.get("components", 5))
 
-    def _notes(self) -> Iterator[str]:
+    def _notes(self) -> Iterator[Reason]:
         people, attacked = len(self.source.originals), self.setup.targets
         if attacked is not None and attacked < people:
-            yield f"{attacked} of {people} targets were attacked, drawn at random"
+            yield Reason("some_attacked", {"attacked": attacked, "people": people})
         if twins := _twins(self.source.originals):
-            yield f"{twins} people have the same row as another: nobody can tell them apart"
+            yield Reason("same_rows", {"n": twins})
         roles = self.source.originals.roles
         if roles.keep:
-            yield "columns kept as they are can link rows to people; they are not attacked here"
+            yield Reason("kept_not_attacked", {"columns": [str(name) for name in roles.keep]})
         if int(self.source.parameters.get("augment", 1)) > 1:
-            yield "one avatar of each person is attacked; publishing several adds as many releases"
+            yield Reason("one_of_several_attacked")
 
     def _scenario(self, name: str) -> Iterator[_Found]:
         try:
@@ -360,13 +376,12 @@ class _Laboratory:
         except InputError as error:
             if name == "v1" or not (self.order.everything or self.order.several):
                 raise
-            yield _Found(
-                AttackResult.none(name, "published", str(error), releases=self.order.releases)
-            )
+            reason = error.reason or Reason("as_written", {"text": str(error)})
+            yield _Found(AttackResult.none(name, "published", reason, releases=self.order.releases))
 
     def _aided(self, scenario: Scenario) -> Iterator[_Found]:
         if self.order.releases < 2 and scenario.name != "nearest":
-            reason = "a mean and a covariance need at least 2 releases"
+            reason = Reason("two_releases")
             yield _Found(AttackResult.none(scenario.name, "published", reason))
             return
         found: list[_Found] = []
@@ -418,11 +433,18 @@ class _Laboratory:
         most, only = arena.cloud.components, self.order.components
         attacker = family(("nearest-mean",), min(only or self._own_components(), most), most)[0]
         plain = self._plain(arena, replace(attacker, decision="row"))
-        yield replace(plain, result=replace(plain.result, estimator="nearest"))
+        yield replace(plain, result=self._anyone(plain.result))
         several = family(("nearest-mean",), only, most)
         chosen = choose(arena, several, self.order.candidates, ("row",))
-        result = replace(chosen.result, estimator="nearest")
+        result = self._anyone(chosen.result)
         yield _Found(result, chosen.rate, chosen.attacker)
+
+    def _anyone(self, result: AttackResult) -> AttackResult:
+        """The nearest of all rows: that only the first few are ranked is no choice of his."""
+        rows = len(self.source.originals)
+        return replace(
+            result, estimator="nearest", candidates=rows, recall=100.0, chance=100 / rows
+        )
 
     def _repeated(
         self, scenario: Scenario, setup: Setup, found: Sequence[_Found]
@@ -441,14 +463,13 @@ class _Laboratory:
 
     def _unaided(self) -> Iterator[_Found]:
         order = self.order
-        if self.law is None:
-            reason = "the law of the weights is not known for this generator; give it as law="
+        if isinstance(self.law, Reason):
             for name in order.unaided:
-                yield _Found(AttackResult.none("v1", name, reason, decision="likelihood-all"))
+                yield _Found(AttackResult.none("v1", name, self.law, decision="likelihood-all"))
             return
         runs = [self._unaided_once(self.law, repeat) for repeat in range(order.repeats)]
         if not order.everything and "bayes" in order.unaided and "bayes" not in runs[0]:
-            reason = "bayes averages over the smoothing noise, and these avatars have none"
+            reason = Reason("no_noise")
             yield _Found(AttackResult.none("v1", "bayes", reason, decision="likelihood-all"))
         for name in runs[0]:
             first = runs[0][name]

@@ -60,10 +60,7 @@ def routine(avatarizer: Avatarizer, releases: int | None = None, seed: int = 0) 
     }
     if releases is None and people > MOST_PEOPLE:
         few = attack(table, avatarizer, scenario="nearest", components=settings.components, **known)
-        note = (
-            f"of {people} people, only the attacker with one profile and one release was tried;"
-            " the others take longer: ask for releases"
-        )
+        note = Reason("only_one_profile", {"people": people})
         return replace(few, notes=(*few.notes, note))
     law = avatarizer.fitted.law
     unaided: tuple[str, ...] = ()

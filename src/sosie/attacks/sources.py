@@ -19,6 +19,7 @@ from sosie.compute.arrays import Ints
 from sosie.data.table import Grid, Numbers, Roles, Table
 from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.guarantee import Guarantee
 from sosie.generate.methods import method_of
 from sosie.generate.secrets import Secrets
 
@@ -84,6 +85,10 @@ class Source(Protocol):
         """What is known of the generator, its seed excepted."""
 
     @property
+    def guarantee(self) -> Guarantee | None:
+        """What its releases guarantee, where that is known."""
+
+    @property
     def repeatable(self) -> bool:
         """Whether another run makes the same releases."""
 
@@ -116,6 +121,11 @@ class AvatarSource:
     def parameters(self) -> Mapping[str, Any]:
         """The settings."""
         return asdict(self.avatarizer.settings)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """That of the Avatarizer."""
+        return self.avatarizer.guarantee
 
     @property
     def repeatable(self) -> bool:
@@ -188,6 +198,10 @@ class OtherSource:
         return {"generator": type(self.generator).__name__}
 
     @property
+    def guarantee(self) -> None:
+        """Nothing is known of it."""
+
+    @property
     def repeatable(self) -> bool:
         """A generator must give the same answer for the same release."""
         return True
@@ -230,7 +244,10 @@ class OtherSource:
             The releases exist already: there is no generator to fit again.
         """
         if isinstance(self.generator, Releases):
-            raise InputError("there is no generator to fit on the published release")
+            raise InputError(
+                "there is no generator to fit on the published release",
+                reason=Reason("no_generator"),
+            )
         frame = published.frame.to_native()
         return OtherSource(frame, copy.deepcopy(self.generator), self._originals.roles)
 

@@ -17,6 +17,8 @@ from typing import NoReturn
 import click
 
 from sosie._version import __version__
+from sosie.cli.analyses import analyses
+from sosie.cli.app_command import open_app
 from sosie.cli.attack import attack
 from sosie.cli.audit import audit
 from sosie.cli.avatarize import avatarize
@@ -61,7 +63,10 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (demo, run, avatarize, audit, attack, reproduce, tune, report, completion):
+for command in (
+    *(demo, run, avatarize, audit, analyses, attack, reproduce, tune, report),
+    *(open_app, completion),
+):
     cli.add_command(command)
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sosie.generate.secrets import TableKey
 
 __all__ = [
+    "ANALYSES",
     "COLUMNS",
     "COMPONENTS",
     "CONTEXT",
@@ -64,6 +65,11 @@ class Registered(Name):
 
     def __init__(self, name: str, names: Callable[[], Sequence[str]]) -> None:
         self.name, self._names = name, names
+
+    @property
+    def choices(self) -> Sequence[str]:
+        """The names."""
+        return self._names()
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002 (click's signature)
         """The names, as help shows them."""
@@ -158,6 +164,14 @@ CONTEXT = click.option(
     type=FILE,
     metavar="FILE",
     help="TOML file on who receives the avatars, and why: it sets targets and fills the report.",
+)
+ANALYSES = click.option(
+    "--analysis",
+    "texts",
+    multiple=True,
+    metavar="TEXT",
+    help="An analysis that is to come out alike on avatars, such as 'mean stay by arm'. Repeatable;"
+    " by default those that the context lists.",
 )
 HTML = click.option("--html", type=FILE, metavar="FILE", help="Write the report.")
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from sosie.cli.options import (
+    ANALYSES,
     CONTEXT,
     FILE,
     HOLDOUT,
@@ -55,6 +57,7 @@ __all__ = ["results", "run"]
 )
 @MEMORY
 @CONTEXT
+@ANALYSES
 @LANGUAGE
 def run(
     *,
@@ -67,6 +70,7 @@ def run(
     releases: int | None,
     memory: str | None,
     context: Path | None,
+    texts: Sequence[str],
     lang: str,
 ) -> None:
     """Make avatars of a table, measure them, write a report.
@@ -86,6 +90,7 @@ def run(
         holdout_share=holdout_share,
         context=None if context is None else Context.of(file=context),
         releases=releases,
+        analyses=tuple(texts),
         memory=size(memory),
         language=lang,
     )

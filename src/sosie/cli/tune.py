@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from sosie.cli.options import (
+    ANALYSES,
     CONTEXT,
     FILE,
     HTML,
@@ -46,12 +47,12 @@ Value = TypeVar("Value", int, str)
     default="3,5,8,10,15,20,30,50",
     show_default=True,
     metavar="N,N",
-    help="Numbers of neighbours to try.",
+    help="Sizes of the smallest group, or numbers of neighbours, to try.",
 )
 @click.option(
     "--method",
     "methods",
-    default="smoothed,barycentre",
+    default="exchangeable,smoothed,barycentre",
     show_default=True,
     metavar="NAME,NAME",
     help="Methods to try.",
@@ -78,6 +79,7 @@ Value = TypeVar("Value", int, str)
     " local_cloaking=none. Repeatable.",
 )
 @CONTEXT
+@ANALYSES
 @with_options(MAKING)
 @reading
 @JSON
@@ -99,6 +101,7 @@ def tune(
     releases: int | None,
     targets: Sequence[str],
     context: Path | None,
+    texts: Sequence[str],
     how: Reading,
     json_: Path | None,
     html: Path | None,
@@ -131,6 +134,7 @@ def tune(
         "releases": releases,
         "targets": targets_of(targets),
         "context": None if context is None else Context.of(file=context),
+        "analyses": texts,
     }
     with terminal.bar() as progress:
         found = tune_file(

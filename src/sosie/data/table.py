@@ -165,6 +165,17 @@ class Grid:
     notation: Notation | None = None
     shortest: bool = False
 
+    @property
+    def spacing(self) -> float:
+        """Between neighbouring values, as they are encoded; 0 where any number may be written.
+
+        >>> Grid(step=7).spacing, Grid(decimals=2).spacing, Grid().spacing
+        (1.0, 0.01, 0.0)
+        """
+        if self.step:
+            return 1.0
+        return 0.0 if self.decimals is None else 10.0**-self.decimals
+
 
 @dataclass(frozen=True)
 class Numbers:

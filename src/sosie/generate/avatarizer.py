@@ -51,7 +51,7 @@ class Avatarizer:
     k, components, method, decode, min_level_count, augment :
         See `sosie.generate.settings.Settings`; None takes the method's default.
     seed :
-        A secret. None takes one from the operating system. Whoever holds the seed and
+        A secret. None takes one from the operating system. Whoever holds the seed, the key and
         the originals can make the avatars again.
     key :
         A secret of the table, that of a former release of it (a number, or what

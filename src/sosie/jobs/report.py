@@ -12,20 +12,15 @@ from sosie.report import build, read_folder
 __all__ = ["OURS", "rebuild_report", "write_report"]
 
 OURS = (
-    "avatars.csv",
-    "avatars.parquet",
-    "avatars.xlsx",
-    "audit.json",
-    "attack.json",
-    "run.json",
-    "report.html",
+    *("avatars.csv", "avatars.parquet", "avatars.xlsx", "report.html"),
+    *("audit.json", "attack.json", "analyses.json", "run.json"),
 )
 """The files of a run's folder, beside the private ones."""
 
 
 def write_report(folder: Path, path: Path, language: str) -> None:
     """Build the report of a folder's JSON files."""
-    write_text(path, build(*read_folder(folder), lang=language))
+    write_text(path, build(**read_folder(folder)._asdict(), lang=language))
 
 
 def rebuild_report(folder: Path, path: Path | None, language: str) -> Path:

@@ -20,10 +20,11 @@ from sosie.data.atomic import OWNER_FILE, PRIVATE, SWEEP_KEY, staged
 from sosie.data.files import Reading, check_apart, check_room, write
 from sosie.data.parquet import Scan
 from sosie.data.table import Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 from sosie.generate.guarantee import Guarantee
 from sosie.generate.notices import Notice
+from sosie.generate.settings import Settings
 from sosie.jobs.audit import check_aside
 from sosie.jobs.budget import Attack
 from sosie.jobs.constraints import kept_constraints
@@ -32,6 +33,7 @@ from sosie.jobs.private import keep, write_private, write_source
 from sosie.jobs.report import OURS, write_report
 from sosie.jobs.tables import Opened, Progress, alongside, opened, save, silent
 from sosie.jobs.writing import write_json
+from sosie.studies.analyses import analyses, check
 
 __all__ = ["Options", "Run", "run"]
 
@@ -56,6 +58,8 @@ class Options:
         hands; None for 5, or fewer attackers on a large table; 0 for no attack.
     memory : bytes to keep to, by default half of what is free; a Parquet table that takes
         more is read and written a column at a time.
+    analyses : of the study (see `sosie.studies.grammar`); by default those of the context, and
+        without any all pairs of columns are looked at.
     language : of the report, ``en`` or ``fr``.
     """
 
@@ -65,7 +69,13 @@ class Options:
     context: Context | None = None
     releases: int | None = 0
     memory: int | None = None
+    analyses: tuple[str, ...] = ()
     language: str = "en"
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The analyses that were asked for, here or in the context."""
+        return self.analyses or (() if self.context is None else self.context.analyses)
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,7 @@ class Run:
     audit: Audit
     attacks: dict[str, Any] | None
     guarantee: Guarantee
-    notes: tuple[str | Notice, ...]
+    notes: tuple[str | Reason | Notice, ...]
 
 
 @dataclass(frozen=True)
@@ -141,6 +151,7 @@ def run(
         progress("read")
         people = _people(data, avatarizer, options, stage)
         table = Table.of(people.frame, avatarizer.roles, people.source.space, avatarizer.threads)
+        _check_analyses(table, people, options.texts)
         progress("fit")
         avatarizer.fit(table)
         progress("draw")
@@ -160,8 +171,17 @@ def run(
         choices = AuditOptions(k=avatarizer.settings.k)
         audit = measured(comparison, context=options.context, options=choices)
         write_json(stage / "audit.json", audit.to_dict())
+        if people.source.space is MEMORY:
+            progress("analyses")
+            found = analyses(
+                comparison.originals,
+                comparison.avatars,
+                options.texts,
+                k=_least(avatarizer.settings),
+            )
+            write_json(stage / "analyses.json", found.to_dict())
         attacks: dict[str, Any] | None = None
-        attack_notes: tuple[str, ...] = ()
+        attack_notes: tuple[Reason, ...] = ()
         if options.releases != 0:
             progress("attack")
             attacks, attack_notes = attacked(avatarizer, options.releases)
@@ -171,26 +191,29 @@ def run(
         key = secrets.token_hex(32)
         write_source(stage / PRIVATE, people.source.sha256, key)
         keep(out / PRIVATE / SWEEP_KEY, stage / PRIVATE / SWEEP_KEY)
-        settings = avatarizer.settings
+        settings, notices = avatarizer.settings, avatarizer.warnings
         about = described(
             data,
             people.source,
             comparison,
             key=key,
-            least=max(settings.k, settings.min_level_count, FEWEST_SHOWN),
+            least=_least(settings),
             roles=avatarizer.roles,
             parameters=asdict(settings),
             kinds={column.name: column.kind for column in table.columns},
-            warnings=(*table.notes, *attack_notes),
-        )
-        notes: tuple[str | Notice, ...] = (*about["warnings"], *avatarizer.warnings)
-        about |= {
+            warnings=(*table.notes, *attack_notes, *notices),
+        ) | {
             "guarantee": avatarizer.guarantee.to_json(),
             "constraints": kept_constraints(avatarizer, aligned),
-            "warnings": [n if isinstance(n, str) else n.to_dict() for n in notes],
         }
         write_json(stage / "run.json", about)
         write_report(stage, stage / "report.html", options.language)
+    notes: tuple[str | Reason | Notice, ...] = (
+        *people.source.notes,
+        *table.notes,
+        *attack_notes,
+        *notices,
+    )
     report = out / "report.html"
     return Run(out, out / name, report, audit, attacks, avatarizer.guarantee, notes)
 
@@ -237,6 +260,21 @@ def _publish(avatarizer: Avatarizer, people: _People, stage: Path, name: str) ->
     return Scan.of(private / "aligned.parquet")
 
 
+def _least(settings: Settings) -> int:
+    """Originals who must share what a figure shows of them."""
+    return max(settings.k, settings.min_level_count, FEWEST_SHOWN)
+
+
+def _check_analyses(table: Table, people: _People, texts: tuple[str, ...]) -> None:
+    """Raise InputError, before any long work, for analyses that can't be made."""
+    if texts and people.source.space is not MEMORY:
+        raise InputError(
+            "a table larger than memory can't be analysed here: leave the analyses out, or compare"
+            " a sample of it and of its avatars with sosie analyses"
+        )
+    check(table, texts)
+
+
 def set_aside(
     people: pl.DataFrame, share: float, aside: pl.DataFrame | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -263,7 +301,7 @@ def set_aside(
 
 def attacked(
     avatarizer: Avatarizer, releases: int | None
-) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+) -> tuple[dict[str, Any] | None, tuple[Reason, ...]]:
     """What ``attack.json`` holds, and what deserves a look.
 
     A table that can't be attacked is told in a note, unless releases were asked for.
@@ -275,8 +313,9 @@ def attacked(
     except InputError as error:
         if releases is not None:
             raise
-        return None, (f"the avatars were not attacked: {error}",)
-    return report.to_dict(), tuple(f"attack: {note}" for note in report.notes)
+        why = error.reason or Reason("as_written", {"text": str(error)})
+        return None, (Reason("run_not_attacked", {"why": why}),)
+    return report.to_dict(), report.notes
 
 
 def _check_outside(inputs: Iterable[Path | None], out: Path) -> None:

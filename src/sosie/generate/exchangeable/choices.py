@@ -67,22 +67,27 @@ class Choice:
             return np.vstack([self.places, np.zeros(self.width)]).T
         return np.eye(self.size + 1)[:-1][-self.width :] if self.width else np.empty((0, 2))
 
-    def placed(self, points: Floats, people: int) -> Self:
-        """The same with the mean place of each level, scaled, where there are many.
+    def sums(self, points: Floats) -> Floats:
+        """How many hold each level, and the sums of their coordinates, ``(size, 1 + d) float64``.
 
         Parameters
         ----------
-        points : (n, d) float64, latent coordinates by place, on a grid.
+        points : (n, d) float64, latent coordinates, on a grid: sums of parts can be added.
+        """
+        counts = tally(self.codes, self.size + 1)
+        axes = [np.bincount(self.codes, axis, minlength=self.size + 1) for axis in points.T]
+        return np.column_stack([counts, *axes])[:-1]
+
+    def placed(self, sums: Floats, people: int) -> Self:
+        """The same with the mean place of each level, scaled.
+
+        Parameters
+        ----------
+        sums : see `sums`, of the table.
         people : how many at the centre each level is averaged with.
         """
-        if self.size <= MANY:
-            return self
-        counts = tally(self.codes, self.size + 1)[:-1]
-        sums = [
-            np.bincount(self.codes, axis, minlength=self.size + 1)[:-1] / (counts + people)
-            for axis in points.T
-        ]
-        places = np.column_stack(sums)
+        counts = sums[:, 0]
+        places = sums[:, 1:] / (counts + people)[:, None]
         # On the scale of a score, which the penalty of coefficients is meant for.
         spread = np.sqrt((counts @ np.square(places)).max() / counts.sum())
         return replace(self, places=on_grid(places / (spread or 1.0), SCORE))
@@ -120,6 +125,7 @@ def choice_of(columns: Sequence[Levels], order: Ints, least: int, storage: Space
 
     Parameters
     ----------
+    columns : with levels numbered alike whatever the order of the rows.
     order : (n,) int64, the row at each place.
     least : people who must hold a level that may be drawn.
 
@@ -139,13 +145,9 @@ def choice_of(columns: Sequence[Levels], order: Ints, least: int, storage: Space
         ]
     counts = tally(codes, len(labels))
     _check(names, labels, counts, least)
-    allowed = sorted(np.flatnonzero(counts >= least).tolist(), key=lambda i: _rank(labels[i]))
+    allowed = np.flatnonzero(counts >= least).tolist()
     choice = Choice.among(names, codes, allowed, len(labels), parts)
     return replace(choice, codes=storage.keep(choice.codes[order]))
-
-
-def _rank(labels: Labels) -> list[tuple[bool, str]]:
-    return [(label is None, label or "") for label in labels]
 
 
 def _joint(columns: Sequence[Levels]) -> tuple[NDArray[Any], Ints]:

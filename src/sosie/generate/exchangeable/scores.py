@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Self
@@ -15,7 +14,7 @@ from sosie.compute.storage import Space
 from sosie.compute.sums import tally
 from sosie.data.missing import tagged, tags
 from sosie.data.table import Numbers
-from sosie.errors import InputError, SosieWarning
+from sosie.errors import InputError
 from sosie.generate.exchangeable.choices import Choice
 from sosie.generate.exchangeable.fixed_point import SCORE, on_grid
 from sosie.generate.exchangeable.tails import Back
@@ -67,7 +66,9 @@ class Number:
         return replace(self, scores=np.empty(0, dtype=np.float32), state=state)
 
 
-def number_of(column: Numbers, order: Ints, k: int, least: int, storage: Space) -> Number:
+def number_of(
+    column: Numbers, order: Ints, k: int, least: int, storage: Space, notes: list[str]
+) -> Number:
     """Prepare a number.
 
     Parameters
@@ -75,6 +76,7 @@ def number_of(column: Numbers, order: Ints, k: int, least: int, storage: Space) 
     order : (n,) int64, the row at each place.
     k, least : an end of the values is the mean of so many, whichever is more; a state that may
         be drawn is held by at least `least` people.
+    notes : what deserves a look is added to it.
 
     Raises
     ------
@@ -94,17 +96,15 @@ def number_of(column: Numbers, order: Ints, k: int, least: int, storage: Space) 
             " drawn; drop it (--drop)"
         )
     if 0 < counts[SCORED] < fewest:
-        warnings.warn(
+        notes.append(
             f"column {column.name!r}: only {counts[SCORED]} people have a value"
             f"{'' if normal.spike is None else f' other than {normal.spike:g}'}, which could be"
-            f" told from the avatars; none has one (at least {fewest} people are needed)",
-            SosieWarning,
-            stacklevel=2,
+            f" told from the avatars; none has one (at least {fewest} people are needed)"
         )
     back = None
     if SCORED in allowed:
         some = column.values if normal.scored.all() else column.values[normal.scored]
-        back = Back.of(some, normal, fewest)
+        back = Back.of(some, normal, fewest, column.grid.spacing)
         scores = on_grid(normal.scores.take(order), SCORE).astype(np.float32)
     else:
         scores = np.zeros(len(order), dtype=np.float32)

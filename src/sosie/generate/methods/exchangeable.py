@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from sosie.compute.arrays import Ints
+from sosie.compute.arrays import Floats, Ints
 from sosie.compute.storage import Space
 from sosie.data import frames
 from sosie.data.table import Column, Levels, Table, label_of
@@ -38,6 +38,9 @@ MOST_LEVELS = 60
 """Levels with which a column enters the latent space: the commonest ones, and one for all others.
 More would each span an axis of few people, and the number must not follow k, or groups of one k
 would not be unions of those of another."""
+
+BITS = 20
+"""Of the hash of each person that orders levels: sums over 2^33 people are exact in float64."""
 
 
 MOST_LEVEL_COUNT = 10
@@ -172,20 +175,32 @@ class ExchangeableFitted:
 
 
 def in_canonical_codes(table: Table) -> Table:
-    """The table with levels numbered by their labels, whatever the order of its rows.
+    """The table with its commonest levels first, whatever their names and the order of its rows.
+
+    Between levels that as many people hold, the other values of these people decide; names only
+    where those are alike too.
 
     >>> import polars as pl
     >>> table = Table.of(pl.DataFrame({"sex": ["M", "F", "M"]}))
     >>> in_canonical_codes(table).level("sex").labels
-    ('F', 'M')
+    ('M', 'F')
     """
-    return replace(table, columns=tuple(_canonical(column) for column in table.columns))
+    # Sums of so few bits are exact in any order.
+    people = (content_hashes(table, names=False) >> np.uint64(64 - BITS)).astype(np.float64)
+    return replace(table, columns=tuple(_canonical(column, people) for column in table.columns))
 
 
-def _canonical(column: Column) -> Column:
+def _canonical(column: Column, people: Floats) -> Column:
     if not isinstance(column, Levels):
         return column
-    rank = sorted(range(len(column.labels)), key=lambda code: _sortable(column.labels[code]))
+    size = len(column.labels)
+    counts, sums = column.counts(), np.bincount(column.codes, people, minlength=size)
+
+    def key(code: int) -> tuple[bool, int, float, str]:
+        label = column.labels[code]
+        return label is None, -int(counts[code]), float(sums[code]), label or ""
+
+    rank = sorted(range(size), key=key)
     order = np.array(rank, dtype=np.int64)
     place = np.argsort(order).astype(column.codes.dtype)
     return replace(
@@ -194,11 +209,6 @@ def _canonical(column: Column) -> Column:
         labels=tuple(column.labels[code] for code in rank),
         first=column.first[order],
     )
-
-
-def _sortable(label: str | None) -> tuple[bool, str]:
-    """A missing value comes last."""
-    return label is None, label or ""
 
 
 def in_space(table: Table) -> Table:

@@ -70,9 +70,17 @@ class ActorView:
 
 
 def actors(
-    words: Words, audit: Mapping[str, Any], attack: Mapping[str, Any] | None
+    words: Words,
+    audit: Mapping[str, Any],
+    attack: Mapping[str, Any] | None,
+    guarantee: Mapping[str, Any] | None = None,
 ) -> tuple[ActorView, ...]:
-    """Read ``attack.json``, where there is one, the hidden rate and what was stated."""
+    """Read ``attack.json``, where there is one, the hidden rate and what was stated.
+
+    Parameters
+    ----------
+    guarantee : of ``run.json``, by which who holds everything is judged.
+    """
     results = [] if attack is None else list(attack["results"])
     strongest = {} if attack is None else attack["strongest"]
     articles = {} if attack is None else attack.get("published") or {}
@@ -89,6 +97,9 @@ def actors(
         )
         if holder == "profile":
             rows = _profile(_complement(words, audit, attack, articles), rows)
+        goal = (audit.get("context") or {}).get("attack_target")
+        if goal is not None:
+            rows = tuple(_judged(words, holder, row, goal, guarantee or {}) for row in rows)
         views.append(
             ActorView(
                 holder,
@@ -99,6 +110,29 @@ def actors(
             )
         )
     return tuple(views)
+
+
+def _judged(
+    words: Words, holder: str, row: ActorRow, goal: float, guarantee: Mapping[str, Any]
+) -> ActorRow:
+    """With how its rate stands against the target of attackers.
+
+    Who holds everything is judged by the guarantee, which bounds every attacker.
+    """
+    target = words.target(goal, "lower", "%")
+    if holder == "controller":
+        bound = guarantee.get("bound")
+        if bound is None:
+            verdict = words("actors.judged_none", target=target)
+        else:
+            met = "met" if 100 * bound <= goal else "missed"
+            share = words.value(100 * bound, "%")
+            verdict = words(f"actors.judged_bound_{met}", bound=share, target=target)
+        return replace(row, reading=f"{row.reading} {verdict}") if row.reading else row
+    if row.strongest is None or row.strongest.rate.order is None:
+        return row
+    met = "met" if row.strongest.rate.order <= goal else "missed"
+    return replace(row, reading=f"{row.reading} {words(f'actors.judged_{met}', target=target)}")
 
 
 def _profile(complement: ActorRow, rows: tuple[ActorRow, ...]) -> tuple[ActorRow, ...]:
