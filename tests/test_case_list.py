@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parent
-COMMAND_LINE = ("test_case_command_line.py", "test_interruption.py")
+COMMAND_LINE = ("test_case_command_line.py", "test_interruption.py", "test_hospital.py")
 
 CASES = {
     1: "column names with spaces, quotes, a newline, an emoji, a keyword",
@@ -46,6 +46,22 @@ CASES = {
     28: "inputs are not changed",
     29: "CSV of all kinds; nested columns in Parquet",
     30: "a disk that fills up; an interruption",
+    31: "thousands separators",
+    32: "a file without a header",
+    33: "a total row, a preamble, percents and currencies",
+    34: "codes for missing values in a column of numbers",
+    35: "values with a limit",
+    36: "NA beside empty cells",
+    37: "a partitioned Parquet folder",
+    38: "text with a zone; two-digit years",
+    39: "names that are no names; options of the wrong type",
+    40: "declared levels; results that are pickled",
+    41: "codes with hundreds of rare levels",
+    42: "a rare outcome",
+    43: "an identifier on several rows; names, e-mails, numbers",
+    44: "the same person on several rows",
+    45: "booleans and zip codes written otherwise",
+    47: "what held for every original holds for every avatar",
 }
 
 LIBRARY_ONLY = {
@@ -62,7 +78,13 @@ def files_by_case() -> dict[int, set[str]]:
     """Number of the case -> files that have a test of it."""
     found = defaultdict(set)
     for path in TESTS.rglob("test_*.py"):
-        for number in re.findall(r"^def test_case_(\d\d)_", path.read_text("utf-8"), re.MULTILINE):
+        for number in re.findall(
+            r"^def test_cases?_(\d\d)_", path.read_text("utf-8"), re.MULTILINE
+        ):
+            found[int(number)].add(path.name)
+        for number in re.findall(
+            r"^def test_cases_\d\d_and_(\d\d)_", path.read_text("utf-8"), re.M
+        ):
             found[int(number)].add(path.name)
     return found
 
