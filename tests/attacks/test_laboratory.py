@@ -11,10 +11,10 @@ import pytest
 
 from sosie.attacks import Releases, attack
 from sosie.attacks.estimators.nearest_mean import NearestMean
-from sosie.attacks.laboratory import curve_of
+from sosie.attacks.laboratory import LINKAGE, curve_of
 from sosie.attacks.moments import MOST_COMPONENTS
 from sosie.attacks.routine import RELEASES, routine
-from sosie.attacks.scenarios import V1, V2, Cast, Nearest, Setup
+from sosie.attacks.scenarios import DECLARATIONS, V1, V2, Cast, Nearest, Setup
 from sosie.attacks.sources import AvatarSource, OtherSource, fingerprint
 from sosie.attacks.strongest import Attacker, verdict
 from sosie.data.table import Numbers, Roles, Table
@@ -218,7 +218,8 @@ def test_pandas_and_polars_give_the_same(frame, avatarizer):
 
 def test_everything_at_once(frame, avatarizer):
     report = attack(frame, avatarizer, scenario="all", curve=True, **QUICK)
-    assert report.scenarios == ("v1", "v2", "nearest", "insert", "partial")
+    further = (one.key for one in DECLARATIONS.values() if not one.alone)
+    assert report.scenarios == (*LINKAGE, *further)
     assert {r.estimator for r in report.find(scenario="v1", releases=0)} == {
         "analytic",
         "geometry",
@@ -362,7 +363,7 @@ def test_missing_everywhere(people):
     frame = pl.DataFrame({k: v for k, v in people(120).items() if k != "dose"}, strict=False)
     for method in ("barycentre", "smoothed"):
         report = attack(frame, Avatarizer(4, 3, method=method, seed=1), scenario="all", **QUICK)
-        assert all(r.rate is not None for r in report.results)
+        assert {r.scenario for r in report.results if r.rate is None} <= {*DECLARATIONS}
 
 
 @pytest.mark.parametrize("columns", [["x0", "x1", "x2", "x3"], ["site", "high"], ["x0"]])
@@ -510,7 +511,7 @@ def test_the_routine_plays_every_scenario(frame):
     for method, law in (("smoothed", "bayes"), ("barycentre", "geometry")):
         made = Avatarizer(k=5, components=3, method=method, seed=1).fit(frame)
         report = routine(made)
-        assert report.scenarios == ("v1", "v2", "nearest", "insert", "partial")
+        assert report.scenarios == ("v1", "v2", "nearest", "insert", "partial", "groups")
         unaided = {r.estimator for r in report.find(scenario="v1", releases=0)}
         assert unaided == {"analytic", law}
         assert {r.releases for r in report.find(scenario="v1")} == {0, RELEASES}

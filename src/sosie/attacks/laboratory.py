@@ -143,8 +143,11 @@ def attack(
     scenario : what the attacker holds.
         ``v1``: the originals and the generator. ``v2``: one published release and the
         generator. ``nearest``: one full profile and one release. ``insert``: the same and
-        the generator. ``partial``: some columns of a profile and one release. ``groups``:
-        who is in which group of exchangeable avatars. One, several, or ``all``.
+        the generator. ``partial``: some columns of a profile and one release.
+        ``contributor``: the originals and one release, to name whose row weighs most in a
+        record. ``groups``: who is in which group of exchangeable avatars. ``swap``: everybody
+        but one, to tell which of two people was in the table (minutes; not among ``all``). One,
+        several, or ``all``.
     estimator : how a person's avatars are modelled. From releases: ``published``,
         ``pooled``, ``nearest-mean``, ``diagonal``. From the generator's law, without
         release (V1): ``analytic``, ``geometry``, ``combined``, ``bayes``. One, several, or
@@ -195,7 +198,7 @@ def attack(
     """
     played = (scenario,) if isinstance(scenario, str) else tuple(scenario)
     if "all" in played:
-        played = (*LINKAGE, *DECLARED)
+        played = (*LINKAGE, *(one.key for one in DECLARED.values() if not one.alone))
     names = (estimator,) if isinstance(estimator, str) else tuple(estimator)
     asked: tuple[str, ...] = (*AIDED, *UNAIDED) if "all" in names else names
     order = _Order(

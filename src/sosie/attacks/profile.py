@@ -22,10 +22,10 @@ from sosie.latent.neighbours import NeighbourIndex
 
 __all__ = ["hidden_rate_complement", "partial", "related"]
 
-SUBSETS = 10
+SUBSETS = 5
 """Random sets of known columns for each number of them."""
 
-FEW_SUBSETS, MANY_INDICATORS = 3, 250
+FEW_SUBSETS, MANY_INDICATORS = 2, 250
 """Fewer sets where there are many levels: the time of each grows with their cube."""
 
 RELATED = 10_000
@@ -34,7 +34,7 @@ RELATED = 10_000
 TOGETHER = 1 << 17
 """People whose nearest avatar is looked for together."""
 
-NEAREST_ROWS = 50
+NEAREST_ROWS = 10
 """Published rows that are ranked for each profile."""
 
 

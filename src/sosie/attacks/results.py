@@ -14,7 +14,7 @@ import numpy as np
 
 from sosie.attacks.decisions import Verdict
 from sosie.audits.intervals import clopper_pearson_upper, wilson
-from sosie.compute.arrays import Mask
+from sosie.compute.arrays import Floats, Mask
 from sosie.errors import Reason
 
 __all__ = ["PUBLISHED", "AttackReport", "AttackResult", "Rate", "spread"]
@@ -165,7 +165,7 @@ class AttackResult:
     @classmethod
     def share(
         cls,
-        right: Mask,
+        right: Mask | Floats,
         *,
         scenario: str,
         estimator: str,
@@ -177,7 +177,7 @@ class AttackResult:
 
         Parameters
         ----------
-        right : (m,) bool, for each of those attacked.
+        right : (m,) bool, for each of those attacked; or how far, in 0..1.
         chance : percent right by a blind choice; None where there is none to compare with.
         """
         hits, trials = float(right.sum()), len(right)

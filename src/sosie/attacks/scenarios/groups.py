@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.special import gammaln
 
 from sosie.attacks.groups import members_of
 from sosie.attacks.results import AttackResult
 from sosie.attacks.scenarios.linkage import Setup
 from sosie.attacks.scenarios.protocol import Declaration
 from sosie.attacks.sources import AvatarSource, Source
-from sosie.compute.arrays import Ints, Mask
+from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.data.table import Column, Numbers
 from sosie.errors import Reason
 
-__all__ = ["DECLARATION", "guesses", "of_one_value", "play"]
+__all__ = ["DECLARATION", "chance_of_one_value", "guesses", "of_one_value", "play"]
 
 MOST_VALUES = 20
 """Columns of more values are no attribute that a group could share by being small."""
@@ -29,9 +30,10 @@ SHOWN = 5
 
 
 def play(source: Source, setup: Setup) -> Iterator[AttackResult]:
-    """Both figures for each column of few values, the greatest first.
+    """Both figures for each column of few values, those farthest above chance first.
 
-    ``one-value``: percent of people whose group has one value of the column. ``commonest``:
+    ``one-value``: percent of people whose group has one value of the column; `chance` is what
+    groups of the same sizes have that are drawn at random. ``commonest``:
     percent whose value is the commonest among one release's avatars of their group; `chance`
     is that of naming the commonest value of the whole release.
     """
@@ -47,13 +49,13 @@ def play(source: Source, setup: Setup) -> Iterator[AttackResult]:
             continue
         whole = np.zeros(len(group), dtype=np.int64)
         known = {"scenario": "groups", "decision": "value", "column": str(column.name)}
-        one = of_one_value(mine, group)
-        shared.append(AttackResult.share(one, estimator="one-value", chance=None, **known))
+        one, chance = of_one_value(mine, group), 100 * chance_of_one_value(mine, group)
+        shared.append(AttackResult.share(one, estimator="one-value", chance=chance, **known))
         right, blind = (guesses(theirs, where) == mine for where in (group, whole))
         chance = 100 * float(blind.mean())
         guessed.append(AttackResult.share(right, estimator="commonest", chance=chance, **known))
-    yield from sorted(shared, key=lambda r: -(r.rate or 0.0))[:SHOWN]
-    yield from sorted(guessed, key=lambda r: (r.chance or 0.0) - (r.rate or 0.0))[:SHOWN]
+    for results in (shared, guessed):
+        yield from sorted(results, key=lambda r: (r.chance or 0.0) - (r.rate or 0.0))[:SHOWN]
     if not shared:
         reason = Reason("no_column_of_few_values", {"most": MOST_VALUES})
         yield AttackResult.none("groups", "one-value", reason, decision="value")
@@ -71,6 +73,33 @@ def of_one_value(codes: Ints, group: Ints) -> Mask:
     np.minimum.at(lowest, group, codes)
     np.maximum.at(highest, group, codes)
     return np.asarray((lowest == highest)[group])
+
+
+def chance_of_one_value(codes: Ints, group: Ints) -> float:
+    """Share of people whose group would have one value, were groups drawn at random, in 0..1.
+
+    A person of a value that ``c`` of ``n`` people have, in a group of ``s``, shares it with all
+    the others with probability ``C(c - 1, s - 1) / C(n - 1, s - 1)``.
+
+    >>> pairs = np.array([0, 0, 1, 1])
+    >>> round(chance_of_one_value(np.array([1, 1, 2, 2]), pairs), 4)
+    0.3333
+    """
+    counts, sizes = np.bincount(codes), np.bincount(group)
+    counts, people = counts[counts > 0], len(codes)
+    share = 0.0
+    for size, number in zip(*np.unique(sizes[sizes > 0], return_counts=True), strict=True):
+        alike = np.exp(_ways(counts - 1, size - 1) - _ways(np.array(people - 1), size - 1))
+        share += size * number / people * float((counts / people * alike).sum())
+    return share
+
+
+def _ways(of: Ints, some: int) -> Floats:
+    """Logarithm of ``C(of, some)``; minus infinity where there are not so many."""
+    enough = of >= some
+    rest = np.where(enough, of - some, 0)
+    ways = gammaln(of + 1.0) - gammaln(some + 1.0) - gammaln(rest + 1.0)
+    return np.where(enough, ways, -np.inf)
 
 
 def guesses(codes: Ints, group: Ints) -> Ints:

@@ -22,9 +22,11 @@ class Declaration:
     place : where it stands in lists, small first.
     play : gives its results; where it can't be played, one without a rate that says why.
     quick : whether every run plays it.
+    alone : whether it is played only where it is asked for by name: it takes minutes.
     """
 
     key: str
     place: int
     play: Callable[[Source, Setup], Iterator[AttackResult]]
     quick: bool = False
+    alone: bool = False
