@@ -116,10 +116,9 @@ def whole(**changes: Any) -> tuple[str, set[str]]:
         {"run": run, "audit": audit, "attack": attack}[key].update(change)
     figures = [entry | {"kind": ""} for entry in run["figures"]["distributions"]]
     names = [*strings([c["name"] for c in run["columns"]]), run["data"]["name"]]
-    known = words_of([*names, *strings(figures), *strings(audit["context"])])
-    return build(
-        run, audit, attack, fixture.tune(), "fr", analyses=fixture.analyses()
-    ), known | words_of(strings(fixture.analyses()))
+    told = fixture.analyses()
+    known = words_of([*names, *strings([figures, audit["context"], told])])
+    return build(run, audit, attack, fixture.tune(), told, lang="fr"), known
 
 
 def text_of(html: str) -> str:

@@ -43,9 +43,9 @@ def build_docx(
     audit: Mapping[str, Any],
     attack: Mapping[str, Any] | None = None,
     tune: Mapping[str, Any] | None = None,
-    lang: str = "en",
-    *,
     analyses: Mapping[str, Any] | None = None,
+    *,
+    lang: str = "en",
 ) -> bytes:
     """The bytes of a .docx file.
 
