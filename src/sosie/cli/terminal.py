@@ -292,7 +292,7 @@ def analyses_table(told: Mapping[str, Any], language: str = "en") -> None:
         if study.terms:
             console.print(grid)
         say("")
-    for text in view.summary:
+    for text in (*view.summary, *(f"  {pair}" for pair in view.worst)):
         say(text)
 
 
