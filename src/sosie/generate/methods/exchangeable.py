@@ -42,6 +42,12 @@ More would each span an axis of few people, and the number must not follow k, or
 would not be unions of those of another."""
 
 
+MOST_LEVEL_COUNT = 10
+"""People who make a level common enough to be drawn, however large k is. A level is a count of a
+column, not a group: agencies publish counts from 5 to 11 people on (Handbook on Statistical
+Disclosure Control, Hundepool et al. 2010: 3 to 10; CMS: 11), and the bound on linkage does not
+depend on it. Were it k, 24 deaths of 1,200 people would be erased at k = 40."""
+
 WORKING = 100
 """Bytes a row, measured on a million rows of 24 columns that live on disk."""
 
