@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sosie.data.table import Roles, Table
     from sosie.generate.avatarizer import Avatarizer
     from sosie.latent.famd import FAMD
+    from sosie.studies.analyses import analyses
     from sosie.tuning import tune
 
 _NAMES = {
@@ -42,6 +43,7 @@ _NAMES = {
     "data.table": ("Roles", "Table"),
     "generate.avatarizer": ("Avatarizer",),
     "latent.famd": ("FAMD",),
+    "studies.analyses": ("analyses",),
     "tuning": ("tune",),
 }
 
@@ -68,6 +70,7 @@ __all__ = [  # noqa: PLE0604 (the names of the metrics are texts too)
     "SosieWarning",
     "Table",
     "__version__",
+    "analyses",
     "attack",
     "audit",
     "reproduce",

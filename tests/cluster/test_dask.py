@@ -8,6 +8,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,11 @@ TABLES = {
 }
 
 
+def of_neighbours(**options: Any) -> Avatarizer:
+    """An avatarizer of a method that draws from neighbours."""
+    return Avatarizer(**{"method": "smoothed", **options})
+
+
 def pooled(frame: Any) -> pd.DataFrame:
     """The whole release; on a cluster a category lists all levels that may be drawn."""
     made = frame.compute().reset_index(drop=True)
@@ -93,8 +99,8 @@ def cut(frame: pd.DataFrame, parts: int) -> Any:
 def test_the_same_avatars_for_any_partition(name: str, method: Any, parts: int) -> None:
     frame = TABLES[name]
     options: dict[str, Any] = {"k": 5, "seed": 3, "method": method, "min_level_count": 1}
-    here = Avatarizer(**options).fit(frame)
-    there = Avatarizer(**options).fit(cut(frame, parts))
+    here = of_neighbours(**options).fit(frame)
+    there = of_neighbours(**options).fit(cut(frame, parts))
     for release in (0, 4):
         pd.testing.assert_frame_equal(pooled(there.release(release)), here.release(release))
     aligned = there.release(1, shuffle=False)
@@ -114,8 +120,8 @@ def test_roles_and_several_avatars_each() -> None:
         "weights": {"age": 2.0},
         "categorical": ["smoker"],
     }
-    here = Avatarizer(**options).fit(frame)
-    there = Avatarizer(**options).fit(cut(frame, 3))
+    here = of_neighbours(**options).fit(frame)
+    there = of_neighbours(**options).fit(cut(frame, 3))
     for shuffle in (True, False):
         made = pooled(there.release(0, shuffle=shuffle))
         pd.testing.assert_frame_equal(made, here.release(0, shuffle=shuffle))
@@ -125,21 +131,21 @@ def test_roles_and_several_avatars_each() -> None:
 def test_a_level_seen_only_in_the_last_partition() -> None:
     frame = people()
     frame["late"] = pd.Series(["x"] * (len(frame) - 40) + ["z"] * 40, dtype="string[pyarrow]")
-    made = Avatarizer(seed=1).fit(dd.from_pandas(frame, npartitions=4, sort=False)).release()
+    made = of_neighbours(seed=1).fit(dd.from_pandas(frame, npartitions=4, sort=False)).release()
     assert {*pooled(made)["late"]} == {"x", "z"}
 
 
 def test_what_can_not_be_used_is_named() -> None:
     frame = people()
     with pytest.raises(InputError, match="largest k is 2449"):
-        Avatarizer(k=5_000).fit(cut(frame, 2))
+        of_neighbours(k=5_000).fit(cut(frame, 2))
     with pytest.raises(InputError, match="no column 'agee'; did you mean 'age'"):
-        Avatarizer(drop=["agee"]).fit(cut(frame, 2))
+        of_neighbours(drop=["agee"]).fit(cut(frame, 2))
     with pytest.raises(InputError, match="surrogates for 'visits' are not made on a cluster"):
-        Avatarizer(id=["visits"]).fit(cut(frame, 2))
+        of_neighbours(id=["visits"]).fit(cut(frame, 2))
     frame["code"] = np.arange(len(frame))
-    with pytest.raises(InputError, match="'code' look like an identifier"):
-        Avatarizer().fit(cut(frame, 2))
+    with pytest.raises(InputError, match=r"'code' \(a value for each row\)"):
+        of_neighbours().fit(cut(frame, 2))
 
 
 def test_partitions_of_different_types_are_refused() -> None:
@@ -149,7 +155,7 @@ def test_partitions_of_different_types_are_refused() -> None:
     other["age"] = other["age"].astype(str)
     frame = dd.from_delayed([delayed(one), delayed(other)], meta=one.iloc[:0], verify_meta=False)
     with pytest.raises(InputError, match="partition 1: column 'age'"):
-        Avatarizer().fit(frame)
+        of_neighbours().fit(frame)
 
 
 def test_notes_are_warnings_here_too() -> None:
@@ -157,7 +163,7 @@ def test_notes_are_warnings_here_too() -> None:
     frame["when"] = "01/02/2020"
     frame.loc[::2, "when"] = "03/02/2020"
     with pytest.warns(SosieWarning, match="dates written as text"):
-        Avatarizer().fit(cut(frame, 2))
+        of_neighbours().fit(cut(frame, 2))
 
 
 def test_dask_knows_the_size_of_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +173,7 @@ def test_dask_knows_the_size_of_what_it_holds(monkeypatch: pytest.MonkeyPatch) -
     sizes = cluster_sizes.noted(monkeypatch, engine)
     rows = 40_000
     frame = pd.DataFrame({f"x{i}": np.random.default_rng(i).normal(size=rows) for i in range(6)})
-    Avatarizer(k=5, seed=1).fit(cut(frame, 1))
+    of_neighbours(k=5, seed=1).fit(cut(frame, 1))
     floats = 8 * rows
     least = {
         "_cut": floats + floats // 2,
@@ -200,34 +206,40 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "module", "step"),
+    [("smoothed", "dask", "_mixtures"), ("exchangeable", "exchangeable", "_laws")],
+)
 @pytest.mark.filterwarnings("ignore")
-def test_a_killed_worker_changes_nothing(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One is killed when rows have moved into cells, another when the avatars are drawn."""
+def test_a_killed_worker_changes_nothing(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch, method: str, module: str, step: str
+) -> None:
+    """One is killed when rows have moved, another when the avatars are drawn."""
     import dask
 
-    from sosie.cluster import dask as engine
-
-    killed = []
+    engine, killed = import_module(f"sosie.cluster.{module}"), []
 
     def kill() -> None:
         workers = sorted(cluster.run(os.getpid).values())
         os.kill(workers[0], signal.SIGKILL)
         killed.append(workers[0])
 
-    search = engine._mixtures
+    followed = getattr(engine, step)
 
     def after_a_loss(*arguments: Any) -> Any:
         kill()
-        return search(*arguments)
+        return followed(*arguments)
 
-    monkeypatch.setattr(engine, "_mixtures", after_a_loss)
+    monkeypatch.setattr(engine, step, after_a_loss)
     frame = TABLES["people"]
+    options: dict[str, Any] = {"k": 5, "seed": 3, "method": method}
     with dask.config.set(scheduler=None):
-        there = Avatarizer(k=5, seed=3).fit(cut(frame, 3))
+        there = Avatarizer(**options).fit(cut(frame, 3))
         kill()
         made = pooled(there.release(2))
     assert len({*killed}) == 2
-    pd.testing.assert_frame_equal(made, Avatarizer(k=5, seed=3).fit(frame).release(2))
+    here = Avatarizer(**options).fit(frame)
+    pd.testing.assert_frame_equal(made, here.release(2))
 
 
 @pytest.mark.slow
@@ -248,8 +260,9 @@ def test_workers_lost_at_the_same_work_are_told_in_a_line() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("method", ["exchangeable", "smoothed"])
 @pytest.mark.filterwarnings("ignore")
-def test_the_command_makes_avatars_on_a_cluster(cluster: Any, tmp_path: Path) -> None:
+def test_the_command_makes_avatars_on_a_cluster(cluster: Any, tmp_path: Path, method: str) -> None:
     import polars as pl
 
     from sosie.cli import status_of
@@ -259,13 +272,11 @@ def test_the_command_makes_avatars_on_a_cluster(cluster: Any, tmp_path: Path) ->
     frame = pl.from_pandas(people(500).drop(columns="site"))
     for part in range(3):
         frame[part * 150 : (part + 1) * 150].write_parquet(data / f"{part}.parquet")
-    told = ["avatarize", str(data), "-o", str(tmp_path / "avatars"), "--seed", "1"]
+    how = ["--seed", "1", "--method", method]
+    told = ["avatarize", str(data), "-o", str(tmp_path / "avatars"), *how]
     where = ["--scheduler", cluster.scheduler.address, "--aligned", str(tmp_path / "aligned")]
     assert status_of([*told, *where]) == 0
-    assert (
-        status_of(["avatarize", str(data), "-o", str(tmp_path / "here.parquet"), "--seed", "1"])
-        == 0
-    )
+    assert status_of(["avatarize", str(data), "-o", str(tmp_path / "here.parquet"), *how]) == 0
     made, here = pl.read_parquet(tmp_path / "avatars"), pl.read_parquet(tmp_path / "here.parquet")
     assert made.sort(made.columns).equals(here.sort(made.columns))
     assert (tmp_path / "aligned").stat().st_mode & 0o077 == 0
@@ -307,8 +318,8 @@ def test_files_keep_their_order_and_their_types(tmp_path: Path, monkeypatch: Any
         frame[50 * part : 50 * (part + 1)].write_parquet(data / f"part-{part}.parquet")
     people = Scan.of(data).frame()
     options: dict[str, Any] = {"seed": 1, "keep": ["row"]}
-    avatarize_folder(data, tmp_path / "out", Avatarizer(**options), aligned=tmp_path / "aligned")
-    here = Avatarizer(**options).fit(people)
+    avatarize_folder(data, tmp_path / "out", of_neighbours(**options), aligned=tmp_path / "aligned")
+    here = of_neighbours(**options).fit(people)
     for name, shuffle in (("out", True), ("aligned", False)):
         made = Scan.of(tmp_path / name).frame()
         wanted = here.release(shuffle=shuffle)
@@ -316,11 +327,11 @@ def test_files_keep_their_order_and_their_types(tmp_path: Path, monkeypatch: Any
         for column in wanted.columns:
             assert made[column].to_list() == wanted[column].to_list(), column
     with pytest.raises(InputError, match="would overwrite"):
-        avatarize_folder(data, tmp_path / "a", Avatarizer(), aligned=tmp_path / "a")
+        avatarize_folder(data, tmp_path / "a", of_neighbours(), aligned=tmp_path / "a")
     with pytest.raises(InputError, match="is inside the folder that is read"):
-        avatarize_folder(data, data / "out", Avatarizer())
+        avatarize_folder(data, data / "out", of_neighbours())
     with pytest.raises(InputError, match="is there already"):
-        avatarize_folder(data, tmp_path / "out", Avatarizer())
+        avatarize_folder(data, tmp_path / "out", of_neighbours())
 
 
 @pytest.mark.parametrize("told", [True, False])
@@ -361,8 +372,8 @@ def test_names_that_are_no_text_and_names_like_ours() -> None:
     for names in ([0, 1, 2, 3], ["__key__", "__place__", "c0", "0"], ["a 1", "b", 2, "v0"]):
         named = frame.copy()
         named.columns = pd.Index(names, tupleize_cols=False)
-        here = Avatarizer(seed=1).fit(named).release()
-        made = Avatarizer(seed=1).fit(dd.from_pandas(named, npartitions=3, sort=False)).release()
+        here = of_neighbours(seed=1).fit(named).release()
+        made = of_neighbours(seed=1).fit(dd.from_pandas(named, npartitions=3, sort=False)).release()
         assert pooled(made).columns.tolist() == names
         assert np.array_equal(pooled(made).to_numpy(), here.to_numpy())
 
@@ -376,8 +387,8 @@ def test_categories_that_are_dates_and_ordered_ones() -> None:
         rng.choice(["I", "II"], len(frame)), categories=["II", "I"], ordered=True
     )
     options: dict[str, Any] = {"seed": 1, "date": {"day": None}}
-    here = Avatarizer(**options).fit(frame).release()
-    made = pooled(Avatarizer(**options).fit(cut(frame, 3)).release())
+    here = of_neighbours(**options).fit(frame).release()
+    made = pooled(of_neighbours(**options).fit(cut(frame, 3)).release())
     assert made["day"].tolist() == here["day"].tolist()
     assert made["stage"].cat.ordered
     assert made["stage"].tolist() == here["stage"].tolist()
@@ -391,14 +402,14 @@ def test_objects_are_not_taken_for_what_they_are_not() -> None:
     frame["day"] = pd.Series([None, *days[1:]], dtype=object)
     frame["price"] = pd.Series([Decimal(int(v)) / 4 for v in frame["visits"]], dtype=object)
     with dask.config.set({"dataframe.convert-string": False}):
-        here = Avatarizer(seed=1).fit(frame).release()
-        made = pooled(Avatarizer(seed=1).fit(cut(frame, 3)).release())
+        here = of_neighbours(seed=1).fit(frame).release()
+        made = pooled(of_neighbours(seed=1).fit(cut(frame, 3)).release())
     for name in ("day", "price"):
         assert made[name].tolist() == here[name].tolist()
 
 
 def test_a_release_says_nothing_of_its_seed_and_of_divisions() -> None:
-    made = Avatarizer(seed=9_876_543_210).fit(cut(people(500), 3)).release()
+    made = of_neighbours(seed=9_876_543_210).fit(cut(people(500), 3)).release()
     assert "9876543210" not in f"{made!r} {made.dask!r}"
     assert not made.known_divisions
 
@@ -410,7 +421,7 @@ def test_one_partition_may_be_much_larger() -> None:
     frame = people(4_000)
     pieces = [frame.iloc[i : i + 20] for i in range(0, 400, 20)] + [frame.iloc[400:]]
     data = dd.from_delayed([delayed_of(piece) for piece in pieces], meta=frame.iloc[:0])
-    fitted = engine.fit(data, Avatarizer().settings, Avatarizer().roles)
+    fitted = engine.fit_of_neighbours(data, of_neighbours().settings, of_neighbours().roles)
     assert np.diff(fitted.firsts).max() < 4 * len(frame) / len(pieces)
 
 
@@ -423,6 +434,6 @@ def delayed_of(piece: pd.DataFrame) -> Any:
 def test_linked_numbers_and_repeated_names_are_told() -> None:
     frame = people(300)
     with pytest.raises(InputError, match="linked column 'age' is a number"):
-        Avatarizer(linked=[("age", "sex")]).fit(cut(frame, 2))
+        of_neighbours(linked=[("age", "sex")]).fit(cut(frame, 2))
     with pytest.raises(InputError, match="numbered from 0"):
-        Avatarizer().fit(cut(frame, 2)).release(-1)
+        of_neighbours().fit(cut(frame, 2)).release(-1)

@@ -98,7 +98,7 @@ def k_of(out: Path) -> int:
     aligned = pl.read_parquet(out / PRIVATE / "aligned.parquet")
     assert published.sort(published.columns).equals(aligned.sort(published.columns))
     assert (out / "report.html").read_text().rstrip().endswith("</html>")
-    assert int((out / PRIVATE / "seed.txt").read_text()) > 0
+    assert int((out / PRIVATE / "seed").read_text()) > 0
     return int(told["parameters"]["k"])
 
 

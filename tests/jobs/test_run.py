@@ -17,7 +17,7 @@ import pytest
 
 import sosie
 from sosie.data.files import read, write
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 from sosie.jobs.audit import Options as AuditOptions
 from sosie.jobs.audit import audit_files
@@ -64,7 +64,8 @@ PRIVATE = [
     "private",
     "private/README.txt",
     "private/aligned.parquet",
-    "private/seed.txt",
+    "private/key",
+    "private/seed",
     "private/source.txt",
 ]
 
@@ -83,7 +84,7 @@ def test_attacks_are_part_of_the_folder(
     steps: list[str] = []
     avatarizer = Avatarizer(seed=5, method=method)
     done = run(data, tmp_path, avatarizer, Options(releases=None), progress=steps.append)
-    assert steps == ["read", "fit", "draw", "audit", "attack", "report"]
+    assert steps == ["read", "fit", "draw", "audit", "analyses", "attack", "report"]
     attacks = json.loads((tmp_path / "attack.json").read_text())
     assert attacks == done.attacks
     assert attacks["schema"] == "sosie/attack/1"
@@ -97,8 +98,9 @@ def test_what_limited_the_attacks_is_told(
 ) -> None:
     monkeypatch.setattr("sosie.attacks.routine.MOST_PEOPLE", 100)
     done = run(data, tmp_path, Avatarizer(seed=5), Options(releases=None))
-    assert any("only the attacker with one profile" in note for note in done.notes)
-    assert told(tmp_path)["warnings"] == list(done.notes)
+    note = next(note for note in done.notes if isinstance(note, Reason))
+    assert note.key == "only_one_profile"
+    assert note.to_dict() in told(tmp_path)["warnings"]
 
 
 def test_a_table_that_can_not_be_attacked_is_told(
@@ -110,7 +112,7 @@ def test_a_table_that_can_not_be_attacked_is_told(
     monkeypatch.setattr("sosie.attacks.routine.routine", refused)
     done = run(data, tmp_path, Avatarizer(seed=5), Options(releases=None))
     assert done.attacks is None
-    assert "the avatars were not attacked: no two people differ" in done.notes
+    assert [note.key for note in done.notes if isinstance(note, Reason)] == ["run_not_attacked"]
     with pytest.raises(InputError, match="no two people differ"):
         run(data, tmp_path / "asked", Avatarizer(seed=5), Options(releases=3))
 
@@ -119,15 +121,16 @@ def test_the_folder(data: Path, tmp_path: Path) -> None:
     steps: list[str] = []
     done = run(data, tmp_path / "out", Avatarizer(seed=5), progress=steps.append)
     assert files(tmp_path / "out") == [
+        "analyses.json",
         "audit.json",
         "avatars.csv",
         *PRIVATE,
         "report.html",
         "run.json",
     ]
-    assert steps == ["read", "fit", "draw", "audit", "report"]
+    assert steps == ["read", "fit", "draw", "audit", "analyses", "report"]
     assert done.avatars.read_text().startswith("age,dose,arm,site,seen\n")
-    assert (done.folder / "private" / "seed.txt").read_text() == "5\n"
+    assert (done.folder / "private" / "seed").read_text() == "5\n"
     found = told(done.folder)
     assert found["schema"] == "sosie/run/1"
     assert found["version"] == sosie.__version__
@@ -191,6 +194,7 @@ def test_results_of_another_kind_are_taken_away(data: Path, tmp_path: Path) -> N
     (out / "private" / "old.txt").write_text("of an earlier run")
     run(data, out, Avatarizer())
     assert files(out) == [
+        "analyses.json",
         "audit.json",
         "avatars.csv",
         "mine.txt",
@@ -272,10 +276,11 @@ def test_notes_are_kept(tmp_path: Path) -> None:
     frame = table().with_columns(seen=pl.col("seen").dt.strftime("%m/%Y"), nothing=None)
     (tmp_path / "x.csv").write_bytes(frame.write_csv().encode("cp1252").replace(b"x", b"\xe9"))
     done = run(tmp_path / "x.csv", tmp_path / "out", Avatarizer())
-    assert len(done.notes) == 2
+    written = [n if isinstance(n, str) else n.to_dict() for n in done.notes]
+    assert sum(isinstance(note, str) for note in written) == 2
     assert "Windows-1252" in done.notes[0]
     assert "column 'nothing' has no value at all" in done.notes[1]
-    assert told(done.folder)["warnings"] == list(done.notes)
+    assert told(done.folder)["warnings"] == written
 
 
 # ---------------------------------------------------------------- names and places
@@ -436,7 +441,8 @@ def test_many_columns(tmp_path: Path) -> None:
 
 def test_avatarize_leaves_the_link_to_its_owner(data: Path, tmp_path: Path) -> None:
     out, link = tmp_path / "a.csv", tmp_path / "l.parquet"
-    assert avatarize_file(data, out, Avatarizer(), aligned=link) == ()
+    notes = avatarize_file(data, out, Avatarizer(), aligned=link)
+    assert {note.kind for note in notes} <= {"levels_lost", "share_moved"}
     assert sys.platform == "win32" or stat.S_IMODE(link.stat().st_mode) == 0o600
     assert read(out).frame.shape == read(link).frame.shape == table().shape
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sosie.compute.arrays import Floats, Ints
-from sosie.compute.storage import Weighed
 from sosie.latent.neighbours import NeighbourIndex
 
 __all__ = [
@@ -35,7 +34,7 @@ CHUNK = 65_536
 
 
 @dataclass(frozen=True)
-class Crowd(Weighed):
+class Crowd:
     """What stands around each original, between it and its own avatar.
 
     Attributes

@@ -27,12 +27,17 @@ __all__ = [
     "Direction",
     "Metric",
     "Metrics",
+    "json_name",
+    "plain",
 ]
 
 Direction = Literal["higher", "lower"]
 Criterion = Literal["singling_out", "linkability", "inference", "membership", "utility"]
 Interval = tuple[float, float]
 Record = Mapping[str, Any]
+
+DIGITS = 5
+"""Of floats in JSON: all that a figure means; sixteen would tell one person's distance."""
 
 
 @dataclass(frozen=True)
@@ -101,15 +106,15 @@ class Metric:
         fields |= self.detail
         if self.columns:
             fields["columns"] = self.columns
-        plain: dict[str, Any] = _plain(fields)
-        return plain
+        told: dict[str, Any] = plain(fields)
+        return told
 
     def to_frame(self) -> pl.DataFrame:
         """The records by column (or pair, or group), riskiest first."""
         import polars as pl
 
         records = [{**record, "column": str(record["column"])} for record in self.columns]
-        return pl.DataFrame(_plain(records), infer_schema_length=None)
+        return pl.DataFrame(plain(records), infer_schema_length=None)
 
     def per_person(self) -> pl.DataFrame:
         """The results person by person (or avatar by avatar), in row order. Not to be published."""
@@ -204,7 +209,7 @@ class Audit:
             "avatars": self.avatars,
             "holdout": self.holdout,
             "components": self.components,
-            "context": _plain(self.context),
+            "context": plain(self.context),
             "notes": list(self.notes),
             "privacy": self.privacy.to_dict(),
             "utility": self.utility.to_dict(),
@@ -222,19 +227,22 @@ def json_name(name: Hashable) -> str | int:
     return str(name)
 
 
-def _plain(value: Any) -> Any:
-    """Python's own types, floats to five digits; None for what is not a number."""
+def plain(value: Any, digits: int = DIGITS) -> Any:
+    """Values as JSON holds them: Python's own types, floats rounded, None for what is no number.
+
+    >>> plain({"shares": np.array([1 / 3, np.nan]), "rows": np.int64(3)})
+    {'shares': [0.33333, None], 'rows': 3}
+    """
     if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): plain(inner, digits) for key, inner in value.items()}
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return plain(value.tolist(), digits)
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [plain(inner, digits) for inner in value]
+    if value is None or isinstance(value, str):
+        return value
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
     if isinstance(value, float | np.floating):
-        # Five digits tell all that a figure means; sixteen would tell one person's distance.
-        return float(f"{value:.5g}") if math.isfinite(value) else None
-    return value
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+    return json_name(value)

@@ -16,8 +16,10 @@ from sosie.errors import InputError
 
 if TYPE_CHECKING:
     from sosie.generate.avatarizer import Avatarizer
+    from sosie.generate.secrets import TableKey
 
 __all__ = [
+    "ANALYSES",
     "COLUMNS",
     "COMPONENTS",
     "CONTEXT",
@@ -29,7 +31,7 @@ __all__ = [
     "LANGUAGE",
     "MAKING",
     "MEMORY",
-    "SEPARATOR",
+    "READING",
     "SETTING",
     "Generation",
     "Registered",
@@ -37,6 +39,9 @@ __all__ = [
     "dates",
     "examples",
     "generation",
+    "lengths",
+    "names",
+    "reading",
     "size",
     "weights",
     "with_options",
@@ -61,6 +66,11 @@ class Registered(Name):
     def __init__(self, name: str, names: Callable[[], Sequence[str]]) -> None:
         self.name, self._names = name, names
 
+    @property
+    def choices(self) -> Sequence[str]:
+        """The names."""
+        return self._names()
+
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002 (click's signature)
         """The names, as help shows them."""
         return f"[{'|'.join(self._names())}]"
@@ -84,6 +94,12 @@ class Registered(Name):
         return [CompletionItem(name) for name in self._names() if name.startswith(incomplete)]
 
 
+def _methods() -> Sequence[str]:
+    from sosie.generate.methods import METHODS
+
+    return tuple(METHODS)
+
+
 FILE = click.Path(path_type=Path)
 FILE_OR_DASH = click.Path(path_type=Path, allow_dash=True)
 
@@ -94,9 +110,29 @@ LANGUAGE = click.option(
     show_default=True,
     help="Language of the report and of the table in the terminal.",
 )
-SEPARATOR = click.option(
-    "--sep", metavar="';'", help="Separator of the CSV; found by itself where not given."
+READING = (
+    click.option(
+        "--sep", metavar="';'", help="Separator of the CSV; found by itself where not given."
+    ),
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line names the columns; by default looked at.",
+    ),
+    click.option(
+        "--decimal", type=click.Choice([".", ","]), help="Mark before decimals; by default found."
+    ),
+    click.option(
+        "--na",
+        multiple=True,
+        metavar="A,B",
+        help="Texts that stand for a missing value in columns of numbers, such as NC,ND.",
+    ),
+    click.option(
+        "--sheet", metavar="NAME", help="Sheet of an Excel workbook; by default the first."
+    ),
 )
+"""How a file is read."""
 HOLDOUT = click.option(
     "--holdout",
     type=FILE,
@@ -129,6 +165,14 @@ CONTEXT = click.option(
     metavar="FILE",
     help="TOML file on who receives the avatars, and why: it sets targets and fills the report.",
 )
+ANALYSES = click.option(
+    "--analysis",
+    "texts",
+    multiple=True,
+    metavar="TEXT",
+    help="An analysis that is to come out alike on avatars, such as 'mean stay by arm'. Repeatable;"
+    " by default those that the context lists.",
+)
 HTML = click.option("--html", type=FILE, metavar="FILE", help="Write the report.")
 
 COLUMNS = (
@@ -136,7 +180,7 @@ COLUMNS = (
         "--drop",
         multiple=True,
         metavar="COL",
-        help="Leave a column out. Repeatable.",
+        help="Leave columns out: a, or a,b,c. Repeatable, like all options that take COL.",
     ),
     click.option(
         "--categorical",
@@ -153,32 +197,50 @@ COLUMNS = (
         metavar="COL[=FORMAT]",
         help="Treat a text column as dates, such as born=%d/%m/%Y; without a format, ISO 8601.",
     ),
+    click.option(
+        "--pivot",
+        type=int,
+        metavar="YEAR",
+        help="The last year that two digits stand for; by default this year.",
+    ),
+    click.option(
+        "--coarsen",
+        multiple=True,
+        metavar="COL=N",
+        help="Keep the first N characters of a text column, before anything else.",
+    ),
 )
 SETTING = (
     click.option(
         "--k",
-        default=5,
-        show_default=True,
+        type=int,
         metavar="N",
-        help="Neighbours that each avatar is a mixture of: more hide better and blur more.",
+        help="People who share one law, at least, or neighbours that each avatar is a mixture of:"
+        " more hide better and blur more. By default the method's: 10 for exchangeable, 5 for the"
+        " others.",
     ),
-    COMPONENTS,
+    click.option(
+        "--components",
+        type=int,
+        metavar="D",
+        help="Dimensions in which people are near each other; by default as many as --k.",
+    ),
     click.option(
         "--method",
-        type=click.Choice(["smoothed", "barycentre"]),
-        default="smoothed",
+        type=Registered("method", _methods),
+        default="exchangeable",
         show_default=True,
-        help="smoothed gives back the spread that averaging takes away, and nobody's extremes or"
-        " rare levels appear; barycentre is the published method.",
+        help="exchangeable draws around nobody, and bounds the chance of naming the person behind"
+        " an avatar; smoothed mixes neighbours and gives back the spread that averaging takes"
+        " away; barycentre is the published method.",
     ),
 )
 MAKING = (
     click.option(
         "--decode",
         type=click.Choice(["draw", "vote"]),
-        default="draw",
-        show_default=True,
-        help="Categories: one neighbour's, drawn by weight, or the heaviest.",
+        help="Categories of smoothed and barycentre: one neighbour's, drawn by weight (the"
+        " default), or the heaviest.",
     ),
     click.option(
         "--seed",
@@ -190,7 +252,21 @@ MAKING = (
         "--keep",
         multiple=True,
         metavar="COL",
-        help="Keep a column as it is, row by row. Repeatable, like all options that take COL.",
+        help="Keep a column as it is; groups of people are then cut inside its levels. Repeatable,"
+        " like all options that take COL.",
+    ),
+    click.option(
+        "--keep-anyway",
+        multiple=True,
+        metavar="COL",
+        help="Keep a column as it is whatever its levels; nothing is guaranteed then.",
+    ),
+    click.option(
+        "--secrets",
+        type=FILE,
+        metavar="DIR",
+        help="The private folder of a former run of the same table: its key, so that both releases"
+        " have the same groups; never its seed.",
     ),
     click.option(
         "--keep-anyway",
@@ -207,6 +283,36 @@ MAKING = (
         multiple=True,
         metavar="A,B",
         help="Draw categories together, so that they never contradict.",
+    ),
+    click.option(
+        "--rare-as",
+        metavar="VALUE",
+        help="Write this instead of levels that too few people hold.",
+    ),
+    click.option(
+        "--order",
+        multiple=True,
+        metavar="'A<=B'",
+        help="An order of two columns that every avatar keeps, beside those that are found.",
+    ),
+    click.option(
+        "--derive",
+        multiple=True,
+        metavar="'COL = FORMULA'",
+        help="A column that others give, such as 'margin = price * (1 - discount)'.",
+    ),
+    click.option(
+        "--no-constraints",
+        "constraints",
+        flag_value=False,
+        default=True,
+        type=bool,
+        help="Do not look for what holds between columns.",
+    ),
+    click.option(
+        "--rows-are-people",
+        is_flag=True,
+        help="Go on where a number of the person stands on several rows.",
     ),
     click.option(
         "--weight",
@@ -231,13 +337,14 @@ GENERATION = (*SETTING, *MAKING)
 class Generation:
     """The options that say how avatars are made."""
 
-    k: int
-    components: int
+    k: int | None
+    components: int | None
     method: str
-    decode: str
+    decode: str | None
     seed: int | None
     keep: Sequence[str]
     keep_anyway: Sequence[str]
+    secrets: Path | None
     drop: Sequence[str]
     id: Sequence[str]
     categorical: Sequence[str]
@@ -247,6 +354,13 @@ class Generation:
     weight: Sequence[str]
     min_level_count: int | None
     augment: int
+    pivot: int | None
+    coarsen: Sequence[str]
+    rare_as: str | None
+    order: Sequence[str]
+    derive: Sequence[str]
+    constraints: bool
+    rows_are_people: bool
 
     def avatarizer(self, **changes: Any) -> Avatarizer:
         """An avatarizer with these options, some of them changed."""
@@ -260,17 +374,30 @@ class Generation:
             "seed": self.seed,
             "min_level_count": self.min_level_count,
             "augment": self.augment,
-            "keep": self.keep,
-            "keep_anyway": self.keep_anyway,
-            "drop": self.drop,
-            "id": self.id,
-            "categorical": self.categorical,
-            "numeric": self.numeric,
+            "keep": names(self.keep, "--keep"),
+            "keep_anyway": names(self.keep_anyway, "--keep-anyway"),
+            "key": self._key(),
+            "drop": names(self.drop, "--drop"),
+            "id": names(self.id, "--id"),
+            "categorical": names(self.categorical, "--categorical"),
+            "numeric": names(self.numeric, "--numeric"),
+            "pivot": self.pivot,
+            "coarsen": lengths(self.coarsen),
+            "rare_as": self.rare_as,
+            "order": self.order,
+            "derive": self.derive,
+            "constraints": self.constraints,
+            "rows_are_people": self.rows_are_people,
             "date": dates(self.date),
-            "linked": [cells(group) for group in self.linked],
+            "linked": [cells(group, "--linked") for group in self.linked],
             "weights": weights(self.weight),
         }
         return Avatarizer(**(options | changes))
+
+    def _key(self) -> TableKey | None:
+        from sosie.generate.secrets import read_key
+
+        return None if self.secrets is None else read_key(self.secrets)
 
 
 def generation(command: Callable[..., None]) -> Callable[..., None]:
@@ -322,6 +449,54 @@ def dates(options: Sequence[str]) -> dict[Hashable, str | None]:
     return found
 
 
+def names(options: Sequence[str], name: str) -> list[str]:
+    """Columns of an option that takes several, each time it is given.
+
+    Parameters
+    ----------
+    name : of the option, for the message.
+
+    >>> names(["a,b", 'arm,"arm, label"'], "--drop")
+    ['a', 'b', 'arm', 'arm, label']
+    """
+    return [column for option in options for column in cells(option, name)]
+
+
+def lengths(options: Sequence[str]) -> dict[Hashable, int]:
+    """``COL=N`` as column -> number of characters.
+
+    >>> lengths(["postcode=2"])
+    {'postcode': 2}
+    """
+    found: dict[Hashable, int] = {}
+    for option in options:
+        name, _, length = option.rpartition("=")
+        if not name or not length.isdecimal():
+            raise InputError(f"--coarsen takes COLUMN=NUMBER, got {option!r}")
+        found[name] = int(length)
+    return found
+
+
+def reading(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of how a file is read to a command, which gets them as one `Reading`."""
+
+    @wraps(command)
+    def gathered(**options: Any) -> None:
+        from sosie.data.files import Reading
+
+        how = Reading(
+            separator=options.pop("sep"),
+            header=options.pop("header"),
+            decimal=options.pop("decimal"),
+            na=tuple(names(options.pop("na"), "--na")),
+            sheet=options.pop("sheet"),
+        )
+        command(how=how, **options)
+
+    optioned: Callable[..., None] = with_options(READING)(gathered)
+    return optioned
+
+
 def weights(options: Sequence[str]) -> dict[str, float]:
     """``COL=W`` as column -> weight.
 
@@ -347,10 +522,14 @@ def size(option: str | None) -> int | None:
     return None if option is None else parsed(option)
 
 
-def cells(option: str) -> list[str]:
+def cells(option: str, name: str) -> list[str]:
     """Names separated by commas; a name with a comma is put in double quotes.
 
-    >>> cells('arm,"arm, label"')
+    Parameters
+    ----------
+    name : of the option, for the message.
+
+    >>> cells('arm,"arm, label"', "--linked")
     ['arm', 'arm, label']
     """
     try:
@@ -359,7 +538,7 @@ def cells(option: str) -> list[str]:
         rows = []
     if len(rows) != 1:
         raise InputError(
-            f"--linked takes names separated by commas, those with a comma or a line end in "
+            f"{name} takes names separated by commas, those with a comma or a line end in "
             f"double quotes, got {option!r}"
         )
     return rows[0]

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from sosie.cli.options import (
+    ANALYSES,
     CONTEXT,
     FILE,
     HOLDOUT,
     LANGUAGE,
     MEMORY,
-    SEPARATOR,
     Generation,
     examples,
     generation,
+    reading,
     size,
 )
 
 if TYPE_CHECKING:
+    from sosie.data.files import Reading
     from sosie.jobs.run import Run
 
 __all__ = ["results", "run"]
@@ -36,7 +39,7 @@ __all__ = ["results", "run"]
 @click.argument("data", type=FILE)
 @click.option("-o", "--out", type=FILE, required=True, help="Folder to write.")
 @generation
-@SEPARATOR
+@reading
 @HOLDOUT
 @click.option(
     "--holdout-share",
@@ -54,18 +57,20 @@ __all__ = ["results", "run"]
 )
 @MEMORY
 @CONTEXT
+@ANALYSES
 @LANGUAGE
 def run(
     *,
     data: Path,
     out: Path,
     made: Generation,
-    sep: str | None,
+    how: Reading,
     holdout: Path | None,
     holdout_share: float,
     releases: int | None,
     memory: str | None,
     context: Path | None,
+    texts: Sequence[str],
     lang: str,
 ) -> None:
     """Make avatars of a table, measure them, write a report.
@@ -80,16 +85,17 @@ def run(
     from sosie.jobs.run import run as run_file
 
     options = Options(
-        separator=sep,
+        reading=how,
         holdout=holdout,
         holdout_share=holdout_share,
         context=None if context is None else Context.of(file=context),
         releases=releases,
+        analyses=tuple(texts),
         memory=size(memory),
         language=lang,
     )
     with terminal.steps() as step:
-        done = run_file(data, out, made.avatarizer(), options, progress=step)
+        done = run_file(data, out, made.avatarizer(na=how.na), options, progress=step)
     results(done, lang)
 
 
@@ -101,6 +107,7 @@ def results(done: Run, lang: str) -> None:
     terminal.notes(done.notes, lang)
     terminal.audit_table(done.audit, lang)
     terminal.say("")
+    terminal.guarantee(done.guarantee.to_json(), lang)
     if done.attacks is not None:
         terminal.attack_table(done.attacks, lang)
         terminal.say("")

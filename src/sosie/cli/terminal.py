@@ -12,20 +12,25 @@ from rich.markup import escape
 from rich.table import Table as Grid
 from rich.text import Text
 
+from sosie.cli.progress import noted
+from sosie.errors import Reason
 from sosie.words import Words, load
-from sosie.words.readings import Standing, reason, standing, translated
+from sosie.words.readings import Standing, reason, reasons, standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from sosie.audits.results import Audit, Metric
+    from sosie.generate.notices import Notice
 
 __all__ = [
+    "analyses_table",
     "attack_table",
     "audit_table",
     "bar",
     "column_table",
+    "guarantee",
     "kept_table",
     "notes",
     "printable",
@@ -50,6 +55,7 @@ _STEPS = {
     "fit": "Finding each person's neighbours",
     "draw": "Drawing avatars",
     "audit": "Measuring",
+    "analyses": "Making the analyses",
     "attack": "Attacking",
     "report": "Writing the report",
 }
@@ -97,13 +103,29 @@ def raw(text: str) -> None:
     binary.flush()
 
 
-def notes(texts: Sequence[str], language: str = "en") -> None:
+def notes(told: Sequence[str | Reason | Notice], language: str = "en") -> None:
     """Print what deserves a look, on standard error."""
     words = load(language)
-    for text in texts:
+    for note in told:
         head = words("format.colon", label=words("terminal.note"), value="").rstrip(" ")
-        shown = escape(printable(translated(words, text)))
+        plain = note if isinstance(note, str) else note.to_dict()
+        shown = escape(printable(reason(words, plain)))
         _console(errors=True).print(f"[yellow]{head}[/] {shown}", soft_wrap=True)
+
+
+def guarantee(told: Mapping[str, Any], language: str = "en") -> None:
+    """Print what is guaranteed about the avatars, or why nothing is, in one line."""
+    words = load(language)
+    if told["holds"]:
+        text = words(
+            "guarantee.terminal",
+            bound=words.value(100 * told["bound"], "%"),
+            smallest=words.number(told["smallest_group"]),
+            people=words.number(told["people"]),
+        )
+    else:
+        text = words("guarantee.terminal_none", reason=reason(words, told["reason"]))
+    say(words("format.colon", label=words("guarantee.label"), value=text))
 
 
 def written(key: str, what: object, note: str = "", language: str = "en") -> None:
@@ -123,7 +145,7 @@ def steps(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """Show a spinner with the step at work, where standard error is a terminal."""
     console = _console(errors=True)
     if quiet or not console.is_terminal:
-        yield lambda _: None
+        yield noted
         return
     with console.status("Starting") as status:
         yield lambda name: status.update(escape(_STEPS.get(name, name)))
@@ -134,7 +156,7 @@ def bar() -> Iterator[Callable[[int, int, str], None]]:
     """Show how much of long work is done, where standard error is a terminal."""
     console = _console(errors=True)
     if not console.is_terminal:
-        yield lambda *_: None
+        yield lambda done, total, what: noted(what, done, total)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Remaining
@@ -243,6 +265,37 @@ def sweep_table(told: Mapping[str, Any], language: str = "en") -> None:
         say(text)
 
 
+def analyses_table(told: Mapping[str, Any], language: str = "en") -> None:
+    """Print every term of a study's analyses, its verdict, and what to take from it.
+
+    Parameters
+    ----------
+    told : what ``analyses.json`` says.
+    """
+    from sosie.report.views.analyses import analyses
+
+    words, console = load(language), _console()
+    view = analyses(words, told)
+    for study in view.studies:
+        say(study.text)
+        for note in (study.about, *study.notes, study.log_rank):
+            console.print(f"[dim]{escape(printable(note))}[/]", soft_wrap=True)
+        grid = Grid(box=None, pad_edge=False)
+        for place, heading in enumerate(view.headings[:-1]):
+            last = place == len(view.headings) - 2
+            grid.add_column(heading, justify="left" if last or not place else "right")
+        for term in study.terms:
+            verdict = Text(printable(words.joined([term.verdict, term.note])))
+            verdict.stylize(_STYLES[term.standing])
+            shown = (escape(printable(text)) for text in (term.label, *term.texts))
+            grid.add_row(*shown, verdict)
+        if study.terms:
+            console.print(grid)
+        say("")
+    for text in (*view.summary, *(f"  {pair}" for pair in view.worst)):
+        say(text)
+
+
 def kept_table(metric: Metric, language: str = "en") -> None:
     """Print what each column would reveal if it were kept unchanged, and what to do instead."""
     words, console = load(language), _console()
@@ -300,6 +353,6 @@ def attack_table(told: Mapping[str, Any], language: str = "en") -> None:
             style="bold" if result in strongest else "",
         )
     console.print(grid)
-    reasons = dict.fromkeys(r["reason"] for r in told["results"] if r.get("reason"))
-    for text in reasons:
-        console.print(f"[dim]{escape(printable(translated(words, text)))}[/]", soft_wrap=True)
+    texts = dict.fromkeys(filter(None, (reasons(words, result) for result in told["results"])))
+    for text in texts:
+        console.print(f"[dim]{escape(printable(text))}[/]", soft_wrap=True)

@@ -5,23 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from sosie.cli.options import (
+    ANALYSES,
     CONTEXT,
     FILE,
     HTML,
     JSON,
     LANGUAGE,
     MAKING,
-    SEPARATOR,
     Generation,
     examples,
+    reading,
     with_options,
 )
 from sosie.errors import InputError
+
+if TYPE_CHECKING:
+    from sosie.data.files import Reading
 
 __all__ = ["several", "targets_of", "tune"]
 
@@ -43,12 +47,12 @@ Value = TypeVar("Value", int, str)
     default="3,5,8,10,15,20,30,50",
     show_default=True,
     metavar="N,N",
-    help="Numbers of neighbours to try.",
+    help="Sizes of the smallest group, or numbers of neighbours, to try.",
 )
 @click.option(
     "--method",
     "methods",
-    default="smoothed,barycentre",
+    default="exchangeable,smoothed,barycentre",
     show_default=True,
     metavar="NAME,NAME",
     help="Methods to try.",
@@ -75,8 +79,9 @@ Value = TypeVar("Value", int, str)
     " local_cloaking=none. Repeatable.",
 )
 @CONTEXT
+@ANALYSES
 @with_options(MAKING)
-@SEPARATOR
+@reading
 @JSON
 @HTML
 @click.option(
@@ -96,7 +101,8 @@ def tune(
     releases: int | None,
     targets: Sequence[str],
     context: Path | None,
-    sep: str | None,
+    texts: Sequence[str],
+    how: Reading,
     json_: Path | None,
     html: Path | None,
     resume: Path | None,
@@ -128,12 +134,13 @@ def tune(
         "releases": releases,
         "targets": targets_of(targets),
         "context": None if context is None else Context.of(file=context),
+        "analyses": texts,
     }
     with terminal.bar() as progress:
         found = tune_file(
             data,
-            separator=sep,
-            roles=made.avatarizer().roles,
+            reading=how,
+            roles=made.avatarizer(na=how.na).roles,
             options=options,
             folder=resume,
             results=None if piped else json_,

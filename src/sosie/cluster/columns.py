@@ -14,7 +14,7 @@ from sosie.audits.comparison import appeared_in
 from sosie.audits.registry import DEFINITIONS
 from sosie.cluster import regions as cells
 from sosie.cluster.dask import compute, delayed, lengths_of, persist, pieces_of, whole_column
-from sosie.compute.storage import Weighed
+from sosie.cluster.sizes import sized
 from sosie.data import frames
 from sosie.data.parquet import Scan
 from sosie.data.rows import values_of
@@ -83,8 +83,9 @@ class Alike:
     counted: Any
 
 
+@sized
 @dataclass(frozen=True)
-class _Encoded(Weighed):
+class _Encoded:
     """A column, whole, and a few of its rows as they came."""
 
     column: Column

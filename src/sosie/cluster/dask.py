@@ -24,14 +24,17 @@ import numpy as np
 
 from sosie.cluster import regions as cells
 from sosie.cluster.regions import Cell, Group
+from sosie.cluster.sizes import sized
 from sosie.compute.arrays import Ints
 from sosie.compute.randomness import BLOCK, Purpose, keys
-from sosie.compute.storage import MEMORY, Weighed
+from sosie.compute.storage import MEMORY
 from sosie.data import frames
 from sosie.data.atomic import usual_mode
 from sosie.data.files import check_apart
+from sosie.data.identifiers import IdentifierError, Suspect, suspect
 from sosie.data.native import written
 from sosie.data.parquet import Scan
+from sosie.data.rows import values_of
 from sosie.data.table import (
     Column,
     Levels,
@@ -40,14 +43,13 @@ from sosie.data.table import (
     Table,
     check_linked,
     encoded_column,
-    looks_like_identifier,
 )
 from sosie.errors import InputError, SosieWarning, quoted
 from sosie.generate.draw import gather, gathered_into
 from sosie.generate.guarantee import Guarantee
 from sosie.generate.local import LocalMethod, layout_of
 from sosie.generate.methods import method_of
-from sosie.generate.mixture import Mixture, Prepared, prepared
+from sosie.generate.mixture import Mixture, prepared
 from sosie.generate.noise import Noise, Sums
 from sosie.generate.release import Release
 from sosie.latent.famd import FAMD, CrossProduct, Layout
@@ -161,31 +163,44 @@ class Fitted:
 
         Until it is computed or written it holds the seeds: it is not to be given away.
         """
-        import dask.dataframe as dd
-
         if r < 0:
             raise InputError(f"releases are numbered from 0, got {r}")
-
-        settings, total = self.settings, int(self.firsts[-1])
+        settings = self.settings
         parts = range(r * settings.augment, (r + 1) * settings.augment)
-        common = shared(_Shared(self.groups, self.held, self.names, self.roles, settings))
+        known = Shared(self.groups, self.held, self.names, self.roles, settings)
+        common = shared(known)
         make, made = delayed(_avatars), []
         for part, number in enumerate(parts):
             draw = _Draw(seed, order_seed, number, shuffle)
             for mixture, kept in zip(self.mixtures, self.kept, strict=True):
                 made.append(make(common, mixture, kept, self.noise, draw, part))
-        meta = _avatars_meta(self)
-        frame = dd.from_delayed(made, meta=meta, verify_meta=False)
-        last = 2**63 - 1 if shuffle else max(total * settings.augment - 1, 1)
-        inner = {last * i // len(made) for i in range(1, len(made))}
-        walls = sorted({0, *inner, last})
-        ordered = frame.set_index(KEY, divisions=walls)
-        named = _named(meta.drop(columns=KEY), self.names)
-        return ordered.map_partitions(_named, self.names, meta=named).clear_divisions()
+        rows = None if shuffle else int(self.firsts[-1]) * settings.augment
+        return in_order_of_keys(made, known, self.shown, rows)
 
 
-def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = None) -> Fitted:
-    """Find each person's neighbours in a Dask dataframe, or in Parquet files (a `Scan`).
+def fit(data: Any, settings: Settings, roles: Roles, key: int = 0) -> Any:
+    """Fit the method of the settings to a Dask dataframe, or to Parquet files (a `Scan`).
+
+    Parameters
+    ----------
+    key : the secret of the table.
+
+    Raises
+    ------
+    InputError
+        The table can't be used, or partitions differ in their columns or types.
+    """
+    if isinstance(method_of(settings.method), LocalMethod):
+        return fit_of_neighbours(data, settings, roles)
+    from sosie.cluster.exchangeable import fit_of_groups
+
+    return fit_of_groups(data, settings, roles, key)
+
+
+def fit_of_neighbours(
+    data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = None
+) -> Fitted:
+    """Find each person's neighbours.
 
     Parameters
     ----------
@@ -195,33 +210,19 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
     Raises
     ------
     InputError
-        The table can't be used, or partitions differ in their columns or types.
+        See `fit`.
     """
     method = _local(settings)
-    names = list(data.columns)
-    repeated = [name for i, name in enumerate(names) if name in names[:i]]
-    if repeated:
-        raise InputError(f"several columns have the same name: {quoted(repeated)}")
-    if not names:
-        raise InputError("the table has no columns")
-    roles.check(names)
-    if roles.id:
-        raise InputError(
-            f"surrogates for {quoted(roles.id)} are not made on a cluster: leave the column out"
-            " (--drop), and number the avatars afterwards"
-        )
-    lengths = lengths_of(data, names[0])
+    names, lengths = names_and_lengths(data, roles)
     total = sum(lengths)
-    if not total:
-        raise InputError("the table has no rows")
     if settings.k > total - 1:
         raise InputError(
             f"k is {settings.k}, and in a table of {total} rows the largest k is {total - 1}"
         )
     ends, sources = cuts_of(lengths)
-    groups, held, rows = _columns(data, names, roles, settings, ends)
+    groups, held, rows = encoded_columns(data, names, roles, settings, ends, _OF_NEIGHBOURS)
     layout = Layout.from_outlines(
-        _in_order([o for group in groups for o in group.outlines], names), roles.weights
+        in_order([o for group in groups for o in group.outlines], names), roles.weights
     )
     parts = len(sources)
     known = shared(groups)
@@ -274,7 +275,7 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
         firsts,
         famd,
         tuple(name for name in names if name not in left_out),
-        {name: compute(delayed(_meta_of)(kept[name][0]))[0][name] for name in roles.keep},
+        shown_of(kept),
         noise,
     )
 
@@ -282,8 +283,34 @@ def fit(data: Any, settings: Settings, roles: Roles, cells_wanted: int | None = 
 def _local(settings: Settings) -> LocalMethod:
     method = method_of(settings.method)
     if not isinstance(method, LocalMethod):
-        raise InputError(f"method {settings.method} does not work on a cluster yet")
+        raise TypeError(f"method {settings.method} has no neighbours")
     return method
+
+
+def names_and_lengths(data: Any, roles: Roles) -> tuple[list[Hashable], list[int]]:
+    """The columns of a table, and how many rows each partition has.
+
+    Raises
+    ------
+    InputError
+        There is nothing to make avatars from, or a role can't be had on a cluster.
+    """
+    names = list(data.columns)
+    repeated = [name for i, name in enumerate(names) if name in names[:i]]
+    if repeated:
+        raise InputError(f"several columns have the same name: {quoted(repeated)}")
+    if not names:
+        raise InputError("the table has no columns")
+    roles.check(names)
+    if roles.id:
+        raise InputError(
+            f"surrogates for {quoted(roles.id)} are not made on a cluster: leave the column out"
+            " (--drop), and number the avatars afterwards"
+        )
+    lengths = lengths_of(data, names[0])
+    if not sum(lengths):
+        raise InputError("the table has no rows")
+    return names, lengths
 
 
 # ---------------------------------------------------------------- columns
@@ -327,9 +354,29 @@ def lengths_of(data: Any, name: Hashable) -> list[int]:
     return list(compute(*(delayed(len)(piece) for piece in pieces_of(data, name))))
 
 
-def _columns(
-    data: Any, names: Sequence[Hashable], roles: Roles, settings: Settings, ends: Ints
-) -> tuple[tuple[Group, ...], dict[Hashable, Any], list[list[Any]]]:
+@dataclass(frozen=True)
+class Encoder:
+    """What a method makes of a column, or of a group of linked ones, whole.
+
+    Attributes
+    ----------
+    column : puts a column first in the form that the method wants.
+    made : what is known of the group without its rows (its `columns` and `outlines`, and which
+        levels are `drawable`), and arrays of its rows; what deserves a look is added to the list.
+    """
+
+    column: Callable[[Column], Column]
+    made: Callable[[Sequence[Column], Settings, list[str]], tuple[Any, tuple[Any, ...]]]
+
+
+def encoded_columns(
+    data: Any,
+    names: Sequence[Hashable],
+    roles: Roles,
+    settings: Settings,
+    ends: Ints,
+    encoder: Encoder,
+) -> tuple[tuple[Any, ...], dict[Hashable, Any], list[list[Any]]]:
     """Encode each column or linked group whole, and cut it into parts.
 
     Returns
@@ -343,15 +390,15 @@ def _columns(
     outside = {*roles.keep, *roles.drop, *roles.id}
     linked = {name: group for group in roles.linked for name in group}
     asked = [linked.get(name, (name,)) for name in names if name not in outside]
-    groups: list[Group] = []
+    groups: list[Any] = []
     rows: list[list[Any]] = []
     held: dict[Hashable, Any] = {}
-    suspects: list[Hashable] = []
+    suspects: list[Suspect] = []
 
     def begin(own: Sequence[Hashable]) -> tuple[Any, ...]:
         # Files are read by the task itself, which so never holds a column twice.
         pieces = data if isinstance(data, Scan) else [pieces_of(data, name) for name in own]
-        whole = delayed(_encoded)(own, pieces, roles, settings)
+        whole = delayed(_encoded)(own, pieces, roles, settings, encoder)
         cut = [delayed(_cut)(whole, int(a), int(b)) for a, b in pairwise(ends)]
         return persist(delayed(_facts)(whole), *cut)
 
@@ -369,10 +416,7 @@ def _columns(
         del facts
         waiting.extend(islice(begun, 1))
     if suspects:
-        raise InputError(
-            f"columns {quoted(suspects)} look like an identifier: leave them out (drop), or, if"
-            " they are really meant, keep them or declare them numeric"
-        )
+        raise IdentifierError(suspects)
     if not groups:
         raise InputError(
             "no column is left to make avatars from: all are kept, dropped or identifiers"
@@ -382,12 +426,13 @@ def _columns(
     return tuple(groups[i] for i in order), held, [rows[i] for i in order]
 
 
+@sized
 @dataclass(frozen=True)
-class _Encoded(Weighed):
-    group: Group
+class _Encoded:
+    group: Any
     natives: dict[Hashable, Any]
     notes: list[str]
-    identifiers: list[Hashable]
+    identifiers: list[Suspect]
     arrays: tuple[Any, ...]
 
 
@@ -396,37 +441,48 @@ def _encoded(
     pieces: Scan | Sequence[Sequence[Any]],
     roles: Roles,
     settings: Settings,
+    encoder: Encoder,
 ) -> _Encoded:
-    """A column or a linked group, whole; arrays of its rows: codes, values, votes, averages."""
+    """A column or a linked group, whole, with arrays of its rows."""
     notes: list[str] = []
     columns: list[Column] = []
     natives: dict[Hashable, Any] = {}
+    suspects: list[Suspect] = []
     for i, name in enumerate(names):
         series = (
             pieces.get_column(name) if isinstance(pieces, Scan) else whole_column(name, pieces[i])
         )
-        column = encoded_column(name, series, roles, notes)
+        column = encoder.column(encoded_column(name, series, roles, notes))
         columns.append(column)
         natives[name] = _shown(column, series)
+        answered = name in (*roles.categorical, *roles.numeric, *roles.date)
+        found = None if answered else suspect(name, series)
+        suspects += [] if found is None else [found]
         del series
     for column in columns if len(columns) > 1 else ():
         check_linked(column)
-    forced = {*roles.categorical, *roles.numeric}
-    suspects = [c.name for c in columns if c.name not in forced and looks_like_identifier(c)]
-    made = Prepared(None)
-    if not suspects:
-        made = prepared(
-            columns,
-            _local(settings).scaled,
-            k=settings.k,
-            min_level_count=settings.min_level_count,
-        )
-    arrays = (
-        tuple(c.codes if isinstance(c, Levels) else c.values for c in columns),
-        None if made.voted is None else made.voted.codes,
-        made.values,
+    group, arrays = (None, ()) if suspects else encoder.made(columns, settings, notes)
+    return _Encoded(group, natives, notes, suspects, arrays)
+
+
+def _prepared(
+    columns: Sequence[Column], settings: Settings, notes: list[str]
+) -> tuple[Group, tuple[Any, ...]]:
+    """A group as methods by neighbours know it; arrays: codes or values, votes, averages."""
+    del notes
+    made = prepared(
+        columns, _local(settings).scaled, k=settings.k, min_level_count=settings.min_level_count
     )
-    return _Encoded(cells.without_rows(columns, made), natives, notes, suspects, arrays)
+    votes = None if made.voted is None else made.voted.codes
+    arrays = (tuple(map(values_of, columns)), votes, made.values)
+    return cells.without_rows(columns, made), arrays
+
+
+def _same_column(column: Column) -> Column:
+    return column
+
+
+_OF_NEIGHBOURS = Encoder(_same_column, _prepared)
 
 
 def _shown(column: Column, series: frames.Series) -> Any:
@@ -477,24 +533,26 @@ def _kind(dtype: Any) -> str:
     return str(dtype)
 
 
-def _facts(whole: _Encoded) -> tuple[Group, dict[Hashable, Any], list[str], list[Hashable]]:
+def _facts(whole: _Encoded) -> tuple[Any, dict[Hashable, Any], list[str], list[Suspect]]:
     return whole.group, whole.natives, whole.notes, whole.identifiers
 
 
 def _cut(whole: _Encoded, start: int, stop: int) -> tuple[Any, ...]:
-    columns, votes, values = whole.arrays
     part = slice(start, stop)
-    return (
-        tuple(column[part].copy() for column in columns),
-        None if votes is None else votes[part].copy(),
-        None if values is None else values[part].copy(),
-    )
+    return tuple(_some(array, part) for array in whole.arrays)
+
+
+def _some(arrays: Any, part: slice) -> Any:
+    """Some rows of an array, or of each of several; None stays None."""
+    if isinstance(arrays, tuple):
+        return tuple(_some(array, part) for array in arrays)
+    return None if arrays is None else arrays[part].copy()
 
 
 # ---------------------------------------------------------------- parts of the table
 
 
-def _in_order(outlines: Sequence[Any], names: Sequence[Hashable]) -> list[Any]:
+def in_order(outlines: Sequence[Any], names: Sequence[Hashable]) -> list[Any]:
     place = {name: i for i, name in enumerate(names)}
     return sorted(outlines, key=lambda outline: place[outline.name])
 
@@ -507,7 +565,7 @@ def _part_table(
         for group, (arrays, *_) in zip(groups, rows, strict=True)
         for column, held in zip(group.columns, arrays, strict=True)
     ]
-    return cells.table_of(_in_order(columns, names), roles)
+    return cells.table_of(in_order(columns, names), roles)
 
 
 def merged(sums: Sequence[Any]) -> Any:
@@ -572,6 +630,12 @@ def moved(located: Sequence[Any], walls: Sequence[int]) -> list[Any]:
     meta = compute(delayed(_meta_of)(located[0]))[0]
     frame = dd.from_delayed(list(located), meta=meta, verify_meta=False)
     return list(frame.set_index(PLACE, divisions=list(walls)).to_delayed())
+
+
+def shown_of(kept: Mapping[Hashable, Sequence[Any]]) -> dict[Hashable, Any]:
+    """An empty column of the dtype of each that is kept."""
+    empty = compute(*(delayed(_meta_of)(pieces[0]) for pieces in kept.values()))
+    return {name: one[name] for name, one in zip(kept, empty, strict=True)}
 
 
 def _meta_of(part: Any) -> Any:
@@ -699,10 +763,10 @@ def _kept_of(cell: Cell) -> Mapping[Hashable, Any]:
 
 
 @dataclass(frozen=True)
-class _Shared:
+class Shared:
     """What every part of a release needs."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[Any, ...]
     held: Mapping[Hashable, Any]
     names: tuple[Hashable, ...]
     roles: Roles
@@ -720,7 +784,7 @@ class _Draw:
 
 
 def _avatars(
-    shared: _Shared,
+    shared: Shared,
     mixture: Mixture,
     kept: Mapping[Hashable, Any],
     noise: Noise,
@@ -728,8 +792,6 @@ def _avatars(
     part: int,
 ) -> Any:
     """The avatars of one cell, with the number in whose order they are published."""
-    import pandas as pd
-
     mixture = replace(mixture, noise=noise)
     columns = [column for group in shared.groups for column in group.columns]
     numbers = [column for column in columns if isinstance(column, Numbers)]
@@ -749,6 +811,24 @@ def _avatars(
     every = np.arange(len(mixture.order))
     table = cells.table_of(columns, shared.roles)
     drawn = Release(table, layout_of(mixture), made, every, mixture.order, none)
+    frame = native_frame(shared, drawn, kept)
+    start, count = mixture.first, len(mixture.order)
+    if draw.shuffle:
+        frame[KEY] = keys(draw.order_seed, draw.number, Purpose.ORDER, start, count, mixture.total)
+    else:
+        frame[KEY] = mixture.order + part * mixture.total
+    return frame
+
+
+def native_frame(shared: Shared, drawn: Release, kept: Mapping[Hashable, Any]) -> Any:
+    """Avatars as the table has them, in columns that are numbered.
+
+    Parameters
+    ----------
+    kept : columns that stay as they are, in the order of the avatars.
+    """
+    import pandas as pd
+
     natives: dict[Hashable, Any] = {}
     for name in shared.names:
         if name in kept:
@@ -760,11 +840,6 @@ def _avatars(
         natives[name] = _alike(pd.Series(written(column, series)), name, shared)
     frame = pd.concat(natives.values(), axis=1)
     frame.columns = pd.Index(_numbered(natives))
-    start, count = mixture.first, len(mixture.order)
-    if draw.shuffle:
-        frame[KEY] = keys(draw.order_seed, draw.number, Purpose.ORDER, start, count, mixture.total)
-    else:
-        frame[KEY] = mixture.order + part * mixture.total
     return frame
 
 
@@ -774,7 +849,7 @@ def _series(native: Any) -> frames.Series:
     return frames.column(frames.wrap(pd.Series(native).to_frame("x")), "x")
 
 
-def _alike(series: Any, name: Hashable, known: _Shared | Fitted) -> Any:
+def _alike(series: Any, name: Hashable, known: Shared) -> Any:
     """Categories are the same in all parts: those that may be drawn, and no others."""
     import pandas as pd
 
@@ -784,26 +859,22 @@ def _alike(series: Any, name: Hashable, known: _Shared | Fitted) -> Any:
     group = next(g for g in known.groups if any(c.name == name for c in g.columns))
     if isinstance(group.columns[0], Numbers):  # each part has categories of its own
         return series.astype(series.cat.categories.dtype)
-    voted = group.prepared.voted
-    drawn = {*range(len(held))}
-    if voted is not None:
-        levels = np.flatnonzero(voted.allowed | (np.arange(len(voted.allowed)) == voted.commonest))
-        parts = levels if voted.parts is None else voted.parts[levels, voted.names.index(name)]
-        drawn = {*parts.tolist()}
+    levels = group.drawable(name)
+    drawn = {*(range(len(held)) if levels is None else levels.tolist())}
     names = {value for i, value in enumerate(held) if i in drawn}
     return series.cat.set_categories([c for c in held.cat.categories if c in names])
 
 
-def _avatars_meta(fitted: Fitted) -> Any:
+def _avatars_meta(known: Shared, shown: Mapping[Hashable, Any]) -> Any:
     """An empty dataframe with the dtypes of a release."""
     import pandas as pd
 
     columns = {}
-    for name in fitted.names:
-        if name in fitted.held:
-            columns[name] = _alike(pd.Series(fitted.held[name])[:0], name, fitted)
+    for name in known.names:
+        if name in known.held:
+            columns[name] = _alike(pd.Series(known.held[name])[:0], name, known)
         else:
-            columns[name] = fitted.shown[name]
+            columns[name] = shown[name]
     frame = pd.concat(columns.values(), axis=1)
     frame.columns = pd.Index(_numbered(columns))
     frame[KEY] = np.empty(0, dtype=np.int64)
@@ -813,6 +884,27 @@ def _avatars_meta(fitted: Fitted) -> Any:
 def _numbered(names: Iterable[Hashable]) -> list[str]:
     """Names that Dask can work with, whatever those of the table are."""
     return [str(number) for number, _ in enumerate(names)]
+
+
+def in_order_of_keys(
+    made: Sequence[Any], known: Shared, shown: Mapping[Hashable, Any], rows: int | None
+) -> Any:
+    """A Dask dataframe of avatars, delayed, that have a number each.
+
+    Parameters
+    ----------
+    shown : column that is kept -> an empty one of its dtype.
+    rows : numbers are below it; None where they are any of 63 bits.
+    """
+    import dask.dataframe as dd
+
+    meta = _avatars_meta(known, shown)
+    frame = dd.from_delayed(list(made), meta=meta, verify_meta=False)
+    last = 2**63 - 1 if rows is None else max(rows - 1, 1)
+    inner = {last * i // len(made) for i in range(1, len(made))}
+    ordered = frame.set_index(KEY, divisions=sorted({0, *inner, last}))
+    named = _named(meta.drop(columns=KEY), known.names)
+    return ordered.map_partitions(_named, known.names, meta=named).clear_divisions()
 
 
 def _named(part: Any, names: Sequence[Hashable]) -> Any:

@@ -14,8 +14,8 @@ import numpy as np
 
 from sosie.audits.distances import Crowd, beside, closer_within, tied_within, ties
 from sosie.cluster.regions import Asked, Cell, index_of, reaching
+from sosie.cluster.sizes import sized
 from sosie.compute.arrays import Floats, Ints, Mask
-from sosie.compute.storage import Weighed
 from sosie.data.rows import looked_up
 
 __all__ = [
@@ -40,8 +40,9 @@ TOGETHER = 1 << 13
 """Neighbouring points that are asked in order of how far they look."""
 
 
+@sized
 @dataclass(frozen=True)
-class Asking(Weighed):
+class Asking:
     """What one cell asks others.
 
     Attributes

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sosie.cluster.sizes import sized
 from sosie.compute.arrays import Floats, Ints, Mask
-from sosie.compute.storage import Weighed
 from sosie.data.rows import values_of
 from sosie.data.table import Column, Numbers, Roles, Table
 from sosie.generate.mixture import Mixture, Prepared, Single, Voted, mixed
@@ -77,9 +77,18 @@ class Group:
     outlines: tuple[Outline, ...]
     prepared: Prepared
 
+    def drawable(self, name: Hashable) -> Ints | None:
+        """Levels of a category that may be drawn; None where all may."""
+        voted = self.prepared.voted
+        if voted is None:
+            return None
+        levels = np.flatnonzero(voted.allowed | (np.arange(len(voted.allowed)) == voted.commonest))
+        return levels if voted.parts is None else voted.parts[levels, voted.names.index(name)]
 
+
+@sized
 @dataclass(frozen=True)
-class Cell(Weighed):
+class Cell:
     """The rows of one stretch of the curve, in its order.
 
     Attributes
@@ -101,8 +110,9 @@ class Cell(Weighed):
         return len(self.order)
 
 
+@sized
 @dataclass(frozen=True)
-class Asked(Weighed):
+class Asked:
     """Points of one cell that may have a nearer neighbour in another.
 
     Attributes
@@ -117,8 +127,9 @@ class Asked(Weighed):
     within: Floats
 
 
+@sized
 @dataclass(frozen=True)
-class Answer(Weighed):
+class Answer:
     """What a cell found nearer than the asker had.
 
     Attributes
@@ -131,8 +142,9 @@ class Answer(Weighed):
     points: Points
 
 
+@sized
 @dataclass(frozen=True)
-class Halo(Weighed):
+class Halo:
     """Rows of another cell that are neighbours of rows here.
 
     Attributes

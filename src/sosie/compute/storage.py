@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import mmap
 import os
-import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -21,33 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from sosie.errors import InputError
 
-__all__ = ["MEMORY", "Disk", "Memory", "Space", "Weighed"]
-
-
-class Weighed:
-    """Something whose size, as `sys.getsizeof` gives it, is that of all that it holds.
-
-    A cluster asks for it, to know what to move to disk when memory is short.
-
-    >>> class Pair(Weighed):
-    ...     def __init__(self):
-    ...         self.parts = np.zeros(1000), np.zeros(1000)
-    >>> 16_000 < sys.getsizeof(Pair()) < 17_000
-    True
-    """
-
-    def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + sum(map(_weight, vars(self).values()))
-
-
-def _weight(held: Any) -> int:
-    if isinstance(held, np.ndarray):
-        return held.nbytes
-    if isinstance(held, Mapping):
-        return sum(_weight(key) + _weight(value) for key, value in held.items())
-    if isinstance(held, tuple | list):
-        return sum(map(_weight, held))
-    return sys.getsizeof(held)
+__all__ = ["MEMORY", "Disk", "Memory", "Space"]
 
 
 class Space(Protocol):

@@ -15,11 +15,15 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
 
-__all__ = ["WholeSum", "added", "tally"]
+__all__ = ["WholeSum", "added", "mean_of", "tally"]
 
 WORD = 2.0**32
 
 PART = 1 << 16
+
+FINE, COARSE = 2.0**50, 2.0**26
+"""Steps of a unit, and of these one that a sum of the larger halves counts in: of 100,000,000
+values both halves stay below 2^53."""
 
 
 def added(rows: NDArray[Any]) -> NDArray[Any]:
@@ -32,6 +36,24 @@ def added(rows: NDArray[Any]) -> NDArray[Any]:
     for row in rows[1:]:
         total += row
     return total
+
+
+def mean_of(values: Floats) -> float:
+    """The mean of values between -4 and 4, in any order the same: each rounded to 2^-50.
+
+    >>> values = np.array([0.1, 0.2, 0.3])
+    >>> mean_of(values) == mean_of(values[::-1]), bool(values.sum() == values[::-1].sum())
+    (True, False)
+    >>> round(mean_of(values), 15)
+    0.2
+    """
+    coarse = fine = 0.0
+    for start in range(0, len(values), PART):
+        whole = np.rint(values[start : start + PART] * FINE)
+        large = np.rint(whole / COARSE)
+        coarse += float(large.sum())
+        fine += float((whole - large * COARSE).sum())
+    return (coarse * COARSE + fine) / FINE / len(values)
 
 
 def tally(numbers: NDArray[Any], size: int) -> Ints:

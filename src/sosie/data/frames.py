@@ -24,6 +24,7 @@ __all__ = [
     "Frame",
     "Holds",
     "Series",
+    "alike",
     "assemble",
     "build",
     "build_text",
@@ -38,6 +39,7 @@ __all__ = [
     "like",
     "objects",
     "objects_at",
+    "reordered",
     "surrogates",
     "take",
     "take_rows",
@@ -348,6 +350,13 @@ def objects(series: Series) -> list[Any]:
     missing = is_missing(series)
     values = [None if lost else v for v, lost in zip(series.to_list(), missing, strict=True)]
     return [v.item() if isinstance(v, np.number | np.bool_) else v for v in values]
+
+
+def alike(series: Series) -> Ints:
+    """For each row, the first one with an equal value, ``(n,) int64``; missing equals missing."""
+    codes, first = factorize(series)
+    lost = np.flatnonzero(codes < 0)[:1]
+    return np.concatenate([first, lost])[codes]  # the last one serves the code -1
 
 
 def objects_at(series: Series, rows: Ints) -> list[Any]:
@@ -811,6 +820,12 @@ def take_rows(frame: Frame, rows: Ints) -> Frame:
     """Some rows of a table; unused categories are left out."""
     taken = {name: take(column(frame, name), rows) for name in frame.columns}
     return wrap(assemble(frame, taken))
+
+
+def reordered(native: Any, rows: Ints) -> Any:
+    """The rows of a native table in another order."""
+    taken = nw.from_native(native, eager_only=True)[rows].to_native()
+    return taken.reset_index(drop=True) if _is(wrap(taken), "pandas") else taken
 
 
 def in_pandas(native: Any) -> Any:

@@ -16,8 +16,13 @@ __all__ = ["held", "written"]
 
 
 def held(series: Series, rows: Ints) -> Series:
-    """Some rows of a column, as a column of the same kind."""
-    return nw.from_native(cast(Any, frames.take(series, rows)), series_only=True)
+    """Some rows of a column, as a column of the same kind, with 0 for -0."""
+    taken: Series = nw.from_native(cast(Any, frames.take(series, rows)), series_only=True)
+    if not taken.dtype.is_float():
+        return taken
+    # Polars leaves out what adds a constant 0: a column of zeros it adds.
+    zeros: Series = (taken != taken).cast(taken.dtype)  # noqa: PLR0124 (or missing)
+    return taken + zeros
 
 
 def written(column: Column, series: Series) -> object:

@@ -17,7 +17,7 @@ ENGINES = {"dask": "sosie.cluster"}
 def engine_of(data: object) -> Any | None:
     """The package for a dataframe whose rows are elsewhere; None for one in this process.
 
-    It has ``fit(data, settings, roles)`` and ``compared(originals, avatars, ...)``.
+    It has ``fit(data, settings, roles, key)`` and ``compared(originals, avatars, ...)``.
 
     >>> engine_of([]) is None
     True

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.compute.randomness import BLOCK
-from sosie.compute.storage import MEMORY, Space, Weighed
+from sosie.compute.storage import MEMORY, Space
 from sosie.compute.sums import tally
 from sosie.compute.threads import each_part
 from sosie.data.missing import tags
@@ -53,7 +53,7 @@ SCORED, SPIKE, MISSING = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Voted(Weighed):
+class Voted:
     """Something that is voted on: a category, a group of linked ones, or a number's state.
 
     Attributes
@@ -73,7 +73,7 @@ class Voted(Weighed):
 
 
 @dataclass(frozen=True)
-class Scored(Weighed):
+class Scored:
     """How one number is averaged and given back.
 
     Attributes
@@ -93,7 +93,7 @@ class Scored(Weighed):
 
 
 @dataclass(frozen=True)
-class Mixture(Weighed):
+class Mixture:
     """Everything that a release is gathered from; computed once.
 
     Attributes
@@ -123,7 +123,7 @@ class Mixture(Weighed):
 
 
 @dataclass(frozen=True)
-class Prepared(Weighed):
+class Prepared:
     """What one column, or a group of linked ones, brings to the mixture.
 
     Attributes

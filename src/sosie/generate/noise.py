@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats
 from sosie.compute.randomness import BLOCK
-from sosie.compute.storage import Weighed
 from sosie.compute.sums import WholeSum, added
 from sosie.compute.threads import each_part, one_blas_thread
 
@@ -64,7 +63,7 @@ class NoNoise:
 
 
 @dataclass(frozen=True)
-class GaussianNoise(Weighed):
+class GaussianNoise:
     """Gaussian noise, correlated as neighbours' scores are.
 
     Attributes

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints, Mask
-from sosie.compute.storage import Weighed
 from sosie.compute.sums import tally
 
 __all__ = ["SPIKE_SHARE", "NormalScores", "Runs", "runs_of"]
@@ -175,7 +174,7 @@ def _counted(values: Floats) -> Runs | None:
 
 
 @dataclass(frozen=True)
-class NormalScores(Weighed):
+class NormalScores:
     """The scores of one column.
 
     Attributes

@@ -12,8 +12,10 @@ import numpy as np
 from sosie.compute.arrays import Ints
 from sosie.compute.randomness import BLOCK
 from sosie.compute.storage import MEMORY, Space
+from sosie.compute.sums import tally
 from sosie.compute.threads import each_part
 from sosie.data import frames
+from sosie.data.constraints import Plan
 from sosie.data.frames import Series
 from sosie.data.native import held, written
 from sosie.data.table import Column, Levels, Numbers, Table, kept_in
@@ -41,6 +43,8 @@ class Release:
     pairing : the original of each place, int64; of the places of one part where it is the same
         for all parts.
     surrogates : (m,) int64, a number for each avatar; empty where no column asks for one.
+    plan : the way back to all columns of the originals, where `table` has not all of them.
+    seed : of the few levels that are drawn again on that way.
     """
 
     table: Table
@@ -49,6 +53,8 @@ class Release:
     places: Ints
     pairing: Ints
     surrogates: Ints
+    plan: Plan | None = None
+    seed: int = 0
 
     def __len__(self) -> int:
         return len(self.places)
@@ -83,6 +89,20 @@ class Release:
         last : nothing more is wanted of this release; its numbers are let go as they are
             written, which a large table needs.
         """
+        if self.plan is None:
+            return self._written(threads, last)
+        return self._restored(self.plan, threads, last)
+
+    def _restored(self, plan: Plan, threads: int, last: bool) -> Any:
+        """All columns of the originals, restored place by place: in any order, the same avatars."""
+        surrogates = np.empty_like(self.surrogates)
+        if len(surrogates):
+            surrogates[self.places] = self.surrogates
+        by_place = replace(self, places=np.arange(len(self)), surrogates=surrogates, plan=None)
+        whole = plan.backward(by_place._written(threads, last), self.seed)
+        return frames.reordered(whole, self.places)
+
+    def _written(self, threads: int, last: bool) -> Any:
         columns: dict[Hashable, object] = dict.fromkeys(self._names)
 
         def write(part: slice) -> None:
@@ -155,7 +175,11 @@ class Release:
     def _outside(self, name: Hashable) -> Any:
         """A native column that takes no part in the method, or None."""
         if name in self.table.roles.keep:
-            return frames.take(self._series(name), self.rows)
+            series = self._series(name)
+            if name in self.table.roles.keep_anyway or not _has_ways(series):
+                return frames.take(series, self.rows)
+            # Whose row it is must not show in how equal values are written.
+            return held(series, frames.alike(series)[self.rows]).to_native()
         if name in self.table.roles.id:
             return frames.surrogates(self._series(name), self.surrogates)
         return None
@@ -165,10 +189,16 @@ def _waiting(column: Column, series: Series, space: Space) -> tuple[Column, Seri
     """A column on its way to a file, with the few native values that writing it needs."""
     if isinstance(column, Numbers):
         return replace(column, values=space.keep(column.values)), frames.like(series)
-    used, codes = np.unique(column.codes, return_inverse=True)
+    present = tally(column.codes, len(column.labels)) > 0
+    number = (np.cumsum(present) - 1).astype(column.codes.dtype)
+    used, codes = np.flatnonzero(present), number.take(column.codes)
     levels = held(series, column.first[used])
-    codes = codes.astype(column.codes.dtype)
     return replace(column, codes=space.keep(codes), first=np.arange(len(used))), levels
+
+
+def _has_ways(series: Series) -> bool:
+    """Whether equal values can be written in several ways: -0, NaN beside None, 1 beside 1.0."""
+    return series.dtype.is_float() or series.dtype in (nw.Object, nw.Unknown)
 
 
 def _some(column: Column, series: Series, part: slice) -> Any:

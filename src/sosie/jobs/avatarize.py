@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from sosie.data.atomic import OWNER_FILE
-from sosie.data.files import check_apart, check_format
+from sosie.data.files import Reading, check_apart, check_format
 from sosie.data.table import Table
 from sosie.generate.avatarizer import Avatarizer
-from sosie.jobs.tables import Progress, opened, save, silent
+from sosie.generate.notices import Notice
+from sosie.jobs.tables import Progress, fitted, opened, save, silent
 
 __all__ = ["avatarize_file"]
 
@@ -18,11 +19,11 @@ def avatarize_file(
     out: Path,
     avatarizer: Avatarizer,
     *,
-    separator: str | None = None,
+    reading: Reading | None = None,
     aligned: Path | None = None,
     memory: int | None = None,
     progress: Progress = silent,
-) -> tuple[str, ...]:
+) -> tuple[str | Notice, ...]:
     """Make avatars of a file, shuffled, to a file; what deserves a look is returned.
 
     Parameters
@@ -47,15 +48,15 @@ def avatarize_file(
         avatarizer.settings,
         (*avatarizer.roles.keep, *avatarizer.roles.id),
         scratch=out.parent,
-        separator=separator,
+        reading=reading,
         memory=memory,
     )
     progress("fit")
     table = Table.of(source.frame, avatarizer.roles, source.space, avatarizer.threads)
-    avatarizer.fit(table)
+    said = fitted(avatarizer, table)
     progress("draw")
     published, linked = avatarizer.both()
     if aligned is not None:
         save(linked, aligned, source.dialect, OWNER_FILE)
     save(published, out, source.dialect)
-    return (*source.notes, *avatarizer.notes)
+    return (*source.notes, *table.notes, *said, *avatarizer.warnings)

@@ -25,6 +25,6 @@ def identifier_kept(
     """Column direct match protection of avatars that keep an identifier, to show what it does."""
     progress("draw")
     frame = read(data).frame
-    avatarizer = Avatarizer(keep=identifiers, **options)
+    avatarizer = Avatarizer(keep_anyway=identifiers, **options)
     made = avatarizer.fit(Table.of(frame, avatarizer.roles)).release(shuffle=False)
     return column_direct_match_protection(frame, made)

@@ -7,7 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from sosie.data.atomic import OWNER_FILE, OWNER_FOLDER, atomic
+from sosie.generate.avatarizer import Avatarizer
 from sosie.generate.release import Release
+from sosie.generate.secrets import write_secrets
 from sosie.jobs.tables import save
 from sosie.jobs.writing import write_text
 
@@ -21,7 +23,10 @@ aligned.parquet  row i is the avatar of row i of the original table (with severa
                  a person, one whole table after the other)
 people.parquet   where people were set aside: those who took part, in the same order; and
 holdout.parquet  those who did not
-seed.txt         whoever has it and the originals can make the same avatars again
+seed             whoever has it, the key and the originals can make the same avatars again; each
+                 release has a seed of its own
+key              of the table: what cuts it into groups. A further release of the same table takes
+                 it (sosie run --secrets and this folder); for whoever has it, nothing is guaranteed
 source.txt       the SHA-256 of the file and a key: HMAC-SHA256 of the one under the other is the
                  fingerprint in the report, which says nothing to those who lack the key
 
@@ -39,11 +44,11 @@ def fingerprint(sha256: str, key: str) -> str:
     return hmac.digest(key.encode(), sha256.encode(), "sha256").hex()
 
 
-def write_private(folder: Path, aligned: Release, seed: int) -> None:
-    """Write what links avatars to people, and the seed, into a new folder of the owner's."""
+def write_private(folder: Path, aligned: Release, avatarizer: Avatarizer) -> None:
+    """Write what links avatars to people, and the secrets, into a new folder of the owner's."""
     folder.mkdir(mode=OWNER_FOLDER)
     save(aligned, folder / "aligned.parquet", mode=OWNER_FILE)
-    write_text(folder / "seed.txt", f"{seed}\n", OWNER_FILE)
+    write_secrets(folder, avatarizer.secrets, avatarizer.fingerprint())
     write_text(folder / "README.txt", ABOUT_PRIVATE, OWNER_FILE)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +17,23 @@ from sosie.audits.context import Context
 from sosie.audits.results import Audit
 from sosie.compute.storage import MEMORY
 from sosie.data.atomic import OWNER_FILE, PRIVATE, SWEEP_KEY, staged
-from sosie.data.files import check_apart, check_room, write
+from sosie.data.files import Reading, check_apart, check_room, write
 from sosie.data.parquet import Scan
 from sosie.data.table import Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.guarantee import Guarantee
+from sosie.generate.notices import Notice
+from sosie.generate.settings import Settings
 from sosie.jobs.audit import check_aside
 from sosie.jobs.budget import Attack
+from sosie.jobs.constraints import kept_constraints
 from sosie.jobs.description import FEWEST_SHOWN, described
 from sosie.jobs.private import keep, write_private, write_source
 from sosie.jobs.report import OURS, write_report
-from sosie.jobs.tables import Opened, Progress, alongside, opened, save, silent
+from sosie.jobs.tables import Opened, Progress, alongside, fitted, opened, save, silent
 from sosie.jobs.writing import write_json
+from sosie.studies.analyses import analyses, check
 
 __all__ = ["Options", "Run", "run"]
 
@@ -45,7 +50,7 @@ class Options:
 
     Attributes
     ----------
-    separator : of a CSV; None finds it.
+    reading : how files are read, where it is not found.
     holdout : file of people who take no part, for the controls.
     holdout_share : or a share of the people of the table, 0 to 0.5, drawn at random.
     context : who receives the avatars: sets the targets and fills the report.
@@ -53,16 +58,24 @@ class Options:
         hands; None for 5, or fewer attackers on a large table; 0 for no attack.
     memory : bytes to keep to, by default half of what is free; a Parquet table that takes
         more is read and written a column at a time.
+    analyses : of the study (see `sosie.studies.grammar`); by default those of the context, and
+        without any all pairs of columns are looked at.
     language : of the report, ``en`` or ``fr``.
     """
 
-    separator: str | None = None
+    reading: Reading = field(default_factory=Reading)
     holdout: Path | None = None
     holdout_share: float = 0.0
     context: Context | None = None
     releases: int | None = 0
     memory: int | None = None
+    analyses: tuple[str, ...] = ()
     language: str = "en"
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The analyses that were asked for, here or in the context."""
+        return self.analyses or (() if self.context is None else self.context.analyses)
 
 
 @dataclass(frozen=True)
@@ -76,6 +89,7 @@ class Run:
     report : the page to read.
     audit : the metrics.
     attacks : what attack.json holds, or None.
+    guarantee : what holds for the avatars, or why nothing does.
     notes : what deserves a look.
     """
 
@@ -84,7 +98,8 @@ class Run:
     report: Path
     audit: Audit
     attacks: dict[str, Any] | None
-    notes: tuple[str, ...]
+    guarantee: Guarantee
+    notes: tuple[str | Reason | Notice, ...]
 
 
 @dataclass(frozen=True)
@@ -136,14 +151,15 @@ def run(
         progress("read")
         people = _people(data, avatarizer, options, stage)
         table = Table.of(people.frame, avatarizer.roles, people.source.space, avatarizer.threads)
+        _check_analyses(table, people, options.texts)
         progress("fit")
-        avatarizer.fit(table)
+        said = fitted(avatarizer, table)
         progress("draw")
-        name = "avatars.parquet" if people.source.dialect is None else "avatars.csv"
+        name = f"avatars{people.source.suffix}"
         aligned = _publish(avatarizer, people, stage, name)
         progress("audit")
         comparison = Comparison.of(
-            people.frame,
+            avatarizer.originals.frame,
             aligned,
             aligned=True,
             holdout=people.aside,
@@ -155,8 +171,17 @@ def run(
         choices = AuditOptions(k=avatarizer.settings.k)
         audit = measured(comparison, context=options.context, options=choices)
         write_json(stage / "audit.json", audit.to_dict())
+        if people.source.space is MEMORY:
+            progress("analyses")
+            found = analyses(
+                comparison.originals,
+                comparison.avatars,
+                options.texts,
+                k=_least(avatarizer.settings),
+            )
+            write_json(stage / "analyses.json", found.to_dict())
         attacks: dict[str, Any] | None = None
-        attack_notes: tuple[str, ...] = ()
+        attack_notes: tuple[Reason, ...] = ()
         if options.releases != 0:
             progress("attack")
             attacks, attack_notes = attacked(avatarizer, options.releases)
@@ -166,21 +191,32 @@ def run(
         key = secrets.token_hex(32)
         write_source(stage / PRIVATE, people.source.sha256, key)
         keep(out / PRIVATE / SWEEP_KEY, stage / PRIVATE / SWEEP_KEY)
-        settings = avatarizer.settings
+        settings, notices = avatarizer.settings, avatarizer.warnings
         about = described(
             data,
             people.source,
             comparison,
             key=key,
-            least=max(settings.k, settings.min_level_count, FEWEST_SHOWN),
+            least=_least(settings),
             roles=avatarizer.roles,
             parameters=asdict(settings),
             kinds={column.name: column.kind for column in table.columns},
-            warnings=(*avatarizer.notes, *attack_notes),
-        )
+            warnings=(*table.notes, *said, *attack_notes, *notices),
+        ) | {
+            "guarantee": avatarizer.guarantee.to_json(),
+            "constraints": kept_constraints(avatarizer, aligned),
+        }
         write_json(stage / "run.json", about)
         write_report(stage, stage / "report.html", options.language)
-    return Run(out, out / name, out / "report.html", audit, attacks, tuple(about["warnings"]))
+    notes: tuple[str | Reason | Notice, ...] = (
+        *people.source.notes,
+        *table.notes,
+        *said,
+        *attack_notes,
+        *notices,
+    )
+    report = out / "report.html"
+    return Run(out, out / name, report, audit, attacks, avatarizer.guarantee, notes)
 
 
 def _people(data: Path, avatarizer: Avatarizer, options: Options, scratch: Path) -> _People:
@@ -190,7 +226,7 @@ def _people(data: Path, avatarizer: Avatarizer, options: Options, scratch: Path)
         avatarizer.settings,
         (*avatarizer.roles.keep, *avatarizer.roles.id),
         scratch=scratch,
-        separator=options.separator,
+        reading=options.reading,
         memory=options.memory,
         compared=True,
         attack=Attack(refit=True, profile=True) if options.releases else None,
@@ -198,7 +234,7 @@ def _people(data: Path, avatarizer: Avatarizer, options: Options, scratch: Path)
     frame: Any = source.frame
     aside: Any = None
     if options.holdout is not None:
-        aside = alongside(options.holdout, source.space, options.separator)
+        aside = alongside(options.holdout, source.space, options.reading)
     if options.holdout_share:
         if isinstance(frame, Scan):
             raise InputError(
@@ -216,13 +252,28 @@ def _publish(avatarizer: Avatarizer, people: _People, stage: Path, name: str) ->
     private = stage / PRIVATE
     published, aligned = avatarizer.both()
     save(published, stage / name, people.source.dialect)
-    write_private(private, aligned, avatarizer.secret_seed)
+    write_private(private, aligned, avatarizer)
     if people.drawn_aside:
         write(people.frame, private / "people.parquet", mode=OWNER_FILE)
         write(people.aside, private / "holdout.parquet", mode=OWNER_FILE)
     if people.source.space is MEMORY:
         return aligned.frame()
     return Scan.of(private / "aligned.parquet")
+
+
+def _least(settings: Settings) -> int:
+    """Originals who must share what a figure shows of them."""
+    return max(settings.k, settings.min_level_count, FEWEST_SHOWN)
+
+
+def _check_analyses(table: Table, people: _People, texts: tuple[str, ...]) -> None:
+    """Raise InputError, before any long work, for analyses that can't be made."""
+    if texts and people.source.space is not MEMORY:
+        raise InputError(
+            "a table larger than memory can't be analysed here: leave the analyses out, or compare"
+            " a sample of it and of its avatars with sosie analyses"
+        )
+    check(table, texts)
 
 
 def set_aside(
@@ -251,7 +302,7 @@ def set_aside(
 
 def attacked(
     avatarizer: Avatarizer, releases: int | None
-) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+) -> tuple[dict[str, Any] | None, tuple[Reason, ...]]:
     """What ``attack.json`` holds, and what deserves a look.
 
     A table that can't be attacked is told in a note, unless releases were asked for.
@@ -263,8 +314,9 @@ def attacked(
     except InputError as error:
         if releases is not None:
             raise
-        return None, (f"the avatars were not attacked: {error}",)
-    return report.to_dict(), tuple(f"attack: {note}" for note in report.notes)
+        why = error.reason or Reason("as_written", {"text": str(error)})
+        return None, (Reason("run_not_attacked", {"why": why}),)
+    return report.to_dict(), report.notes
 
 
 def _check_outside(inputs: Iterable[Path | None], out: Path) -> None:

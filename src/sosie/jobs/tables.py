@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import IO, TYPE_CHECKING
 from sosie.compute.storage import MEMORY, Space
 from sosie.data.atomic import atomic
 from sosie.data.csv_dialect import Dialect
-from sosie.data.files import EXCEL, PARQUET, read, write
+from sosie.data.files import EXCEL, PARQUET, Reading, write
 from sosie.data.parquet import Scan
-from sosie.errors import InputError
+from sosie.data.table import Table
+from sosie.errors import InputError, SosieWarning
+from sosie.generate.avatarizer import Avatarizer
 from sosie.jobs.budget import Attack, Budget
 
 if TYPE_CHECKING:
@@ -22,10 +25,21 @@ if TYPE_CHECKING:
     from sosie.generate.release import Release
     from sosie.generate.settings import Settings
 
-__all__ = ["Opened", "Progress", "alongside", "is_parquet", "opened", "save", "silent"]
+__all__ = ["Opened", "Progress", "alongside", "fitted", "is_parquet", "opened", "save", "silent"]
 
 Progress = Callable[[str], None]
 """Called with the name of each step."""
+
+
+def fitted(avatarizer: Avatarizer, table: Table) -> tuple[str, ...]:
+    """Fit to a table; what was said meanwhile is given back, to be told in its place."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        avatarizer.fit(table)
+    for other in caught:
+        if not issubclass(other.category, SosieWarning):
+            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    return tuple(str(w.message) for w in caught if issubclass(w.category, SosieWarning))
 
 
 def silent(_: str) -> None:
@@ -43,6 +57,7 @@ class Opened:
     dialect : how the CSV was written; None for Parquet.
     sha256 : of the file, in hexadecimal.
     notes : what was noticed in the file.
+    suffix : with which avatars are written in the same format.
     """
 
     frame: pl.DataFrame | Scan
@@ -50,6 +65,7 @@ class Opened:
     dialect: Dialect | None
     sha256: str
     notes: tuple[str, ...] = ()
+    suffix: str = PARQUET[0]
 
 
 def is_parquet(path: Path) -> bool:
@@ -63,7 +79,7 @@ def opened(
     whole: Sequence[Hashable] = (),
     *,
     scratch: Path,
-    separator: str | None = None,
+    reading: Reading | None = None,
     memory: int | None = None,
     compared: bool = False,
     attack: Attack | None = None,
@@ -74,7 +90,7 @@ def opened(
     ----------
     whole : columns that are carried over as they are, in memory.
     scratch : folder for the columns that are not held in memory.
-    separator : of a CSV; None finds it.
+    reading : how files are read, where it is not found.
     memory : bytes to keep to; by default half of what is free.
     compared : whether the avatars are measured too, not only made.
     attack : what is to be done with releases, where they are attacked.
@@ -90,15 +106,17 @@ def opened(
         space = budget.space(memory, scratch)
         if space is not MEMORY:
             return Opened(scan, space, None, scan.sha256)
-    source = read(path, separator)
-    return Opened(source.frame, MEMORY, source.dialect, source.sha256, source.notes)
+    source = (reading or Reading()).read(path)
+    suffix = ".csv" if source.dialect is not None else path.suffix.lower()
+    suffix = suffix if suffix in (".csv", *EXCEL) else PARQUET[0]
+    return Opened(source.frame, MEMORY, source.dialect, source.sha256, source.notes, suffix)
 
 
-def alongside(path: Path, space: Space, separator: str | None = None) -> pl.DataFrame | Scan:
+def alongside(path: Path, space: Space, reading: Reading | None = None) -> pl.DataFrame | Scan:
     """Another table, read in the way of a first one whose columns live in `space`."""
     if space is not MEMORY and is_parquet(path):
         return Scan.of(path)
-    return read(path, separator).frame
+    return (reading or Reading()).read(path).frame
 
 
 def save(

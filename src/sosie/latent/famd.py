@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Mask
 from sosie.compute.randomness import BLOCK
-from sosie.compute.sums import WholeSum
+from sosie.compute.storage import MEMORY, Space
+from sosie.compute.sums import WholeSum, mean_of
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.data.table import Column, Levels, Table
 from sosie.errors import InputError, Reason
@@ -178,9 +179,11 @@ def _moments(values: Floats) -> tuple[float, float, float]:
     if low >= high or largest == 0:
         return (low if len(present) else 0.0), 0.0, 1.0
     present /= largest  # squares of 1e300 overflow, of 1e-300 vanish
-    mean = float(present.mean())
+    mean = mean_of(present)  # groups follow from it, and must not from the order of rows
     present -= mean
-    sd = float(np.sqrt(np.square(present, out=present).mean()))
+    farthest = float(max(present.max(), -present.min()))
+    present /= farthest or 1.0
+    sd = farthest * float(np.sqrt(mean_of(np.square(present, out=present))))
     reach = max(high / largest - mean, mean - low / largest) / sd if sd else 1.0
     return mean * largest, sd * largest, 2.0 ** int(np.frexp(reach)[1])
 
@@ -462,13 +465,13 @@ class FAMD:
         """(d,): the coordinates of a row of zeros."""
         return np.asarray(-(self.mean[:, None] * self._slopes).sum(axis=0))
 
-    def transform(self, table: Table, threads: int = 1) -> Floats:
+    def transform(self, table: Table, threads: int = 1, storage: Space = MEMORY) -> Floats:
         """Coordinates of the rows of a table, ``(n, d) float64``.
 
         Each row is computed alone, by the same operations in the same order, so equal
         rows have equal coordinates to the last bit, wherever they stand.
         """
-        coordinates = np.empty((len(table), self.components))
+        coordinates = storage.empty((len(table), self.components), np.float64)
         unseen = np.zeros((1, self.components))
         lookups = {
             block: np.vstack([self._slopes[block.start - 1 : block.start - 1 + block.size], unseen])

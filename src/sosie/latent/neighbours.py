@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints, Mask
-from sosie.compute.storage import Weighed
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.latent import brute_force as blocks
 
@@ -60,7 +59,7 @@ MOST_TIED = 1 << 22
 
 
 @dataclass(frozen=True)
-class Neighbours(Weighed):
+class Neighbours:
     """Nearest rows, closest first.
 
     Attributes
@@ -405,7 +404,7 @@ class NeighbourIndex:
 
 
 @dataclass(frozen=True)
-class Points(Weighed):
+class Points:
     """Nearest distinct points of some queries, closest first, then in order of first row.
 
     Attributes

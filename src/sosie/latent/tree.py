@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
 from sosie.compute.storage import MEMORY, Space
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.latent.content import mixed
 
 __all__ = [
@@ -292,8 +292,11 @@ def cut(
 
 
 def tree_order(whole: Shorts, tags: Tags, k: int) -> Ints:
-    """Rows of one part of a table in tree order, ``(m,) int64``; parameters as of `cut`."""
-    order = np.argsort(tags)
+    """Rows of one part of a table in tree order, ``(m,) int64``; parameters as of `cut`.
+
+    That of `cut` where rows of the part come as they stand in the table.
+    """
+    order = np.argsort(tags, kind="stable")
     start = np.zeros(1, dtype=np.int64)
     return np.asarray(order[_halved(whole.take(order, axis=0), start, start + len(order), k)])
 
@@ -303,17 +306,21 @@ def _check(rows: int, k: int, strata: Ints | None, name: Callable[[int], str]) -
     if k < SMALLEST_K:
         raise InputError(f"k must be at least {SMALLEST_K}: a group of one is a person; got {k}")
     if rows < k:
-        raise InputError(f"k is {k}, and in a table of {rows} rows the largest k is {rows}")
+        raise InputError(
+            f"k is {k}, and in a table of {rows} rows the largest k is {rows}",
+            reason=Reason("k_too_large", {"k": k, "people": rows, "most": rows}),
+        )
     if strata is None:
         return
     sizes = np.bincount(strata)
     small = np.flatnonzero((sizes > 0) & (sizes < k))
     if len(small):
         number = int(small[np.argmin(sizes[small])])
+        people = "1 person has" if sizes[number] == 1 else f"{sizes[number]} people have"
         more = f" (and {len(small) - 1:,} more such strata)" if len(small) > 1 else ""
         raise InputError(
-            f"groups are cut inside the kept columns' levels, and only {sizes[number]} people have"
-            f" {name(number)}{more}, fewer than k = {k}: merge rare levels,"
+            f"groups are cut inside the kept columns' levels, and only {people}"
+            f" {name(number)}{more}, fewer than k = {k}: merge rare levels (--coarsen, --rare-as),"
             " keep fewer columns, take a smaller k, or keep the column outside the groups"
             " (--keep-anyway), where nothing is guaranteed"
         )
@@ -612,9 +619,10 @@ def _parted(whole: Shorts, tags: Tags, strata: Ints | None) -> tuple[Ints, Parts
 def _canonical(tags: Tags, part: Ints) -> Ints:
     """Rows by part, then by tag: no trace of the order in which they came, ``(n,) int64``.
 
-    Equal rows have equal tags and may stand either way: one could be the other.
+    Equal rows have equal tags and may stand either way, one could be the other; they stand as
+    they came, so that columns that are kept beside them are the same however rows are cut.
     """
-    order = np.argsort(tags)
+    order = np.argsort(tags, kind="stable")
     if part.any():
         order = order[np.argsort(part[order], kind="stable")]
     return np.asarray(order)

@@ -43,14 +43,16 @@ def build_docx(
     audit: Mapping[str, Any],
     attack: Mapping[str, Any] | None = None,
     tune: Mapping[str, Any] | None = None,
+    analyses: Mapping[str, Any] | None = None,
+    *,
     lang: str = "en",
 ) -> bytes:
     """The bytes of a .docx file.
 
     Parameters
     ----------
-    run, audit, attack, tune
-        What ``run.json``, ``audit.json``, ``attack.json`` and ``tune.json`` say.
+    run, audit, attack, tune, analyses
+        What ``run.json``, ``audit.json`` and the others say.
     lang
         ``"en"`` or ``"fr"``.
 
@@ -60,7 +62,7 @@ def build_docx(
         python-docx or resvg_py is not installed, or there are no words for ``lang``.
     """
     words = load(lang)
-    views = read_views(words, run, audit, attack, tune)
+    views = read_views(words, run, audit, attack, tune, analyses)
     paper = _Paper(words, figures_of(views))
     paper.title(views["title"], views["subtitle"], _moment(run["created"]))
     for key, heading in views["chapters"]:
@@ -303,12 +305,18 @@ def _identity(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     if view.warnings:
         paper.heading(words("report.identity.warnings"), 2)
         paper.points(warning.text for warning in view.warnings)
+    if views["constraints"]:
+        paper.heading(words("constraints.heading"), 2)
+        paper.text(words("constraints.intro"))
+        headings = [words(f"constraints.{key}") for key in ("text", "kind", "origin", "avatars")]
+        paper.table(headings, [tuple(row) for row in views["constraints"]])
 
 
 def _summary(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     paper.heading(words("report.summary.done"), 2)
     for text in views["done"]:
         paper.text(text)
+    _guarantee(paper, words, views)
     paper.heading(words("report.summary.verdict"), 2)
     for criterion in views["criteria"]:
         verdict = words("format.colon", label=criterion.name, value=criterion.result)
@@ -316,8 +324,23 @@ def _summary(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
         paper.text(" ".join([criterion.definition, *criterion.verdict]))
     paper.heading(words("report.summary.attackers"), 2)
     paper.points(views["attackers"])
+    if views["survival"] is not None:
+        paper.heading(words("analyses.question"), 2)
+        paper.points((*views["survival"].summary, *views["survival"].worst))
     paper.heading(words("report.summary.remains"), 2)
     paper.points(views["remains"])
+
+
+def _guarantee(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
+    view = views["guarantee"]
+    if view is None:
+        return
+    paper.heading(words("guarantee.heading"), 2)
+    paper.text(view.statement)
+    for key, lines in (("conditions", view.conditions), ("not_covered", view.not_covered)):
+        if lines:
+            paper.text(words(f"guarantee.{key}_heading"))
+            paper.points(lines)
 
 
 def _context(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
@@ -512,6 +535,42 @@ def _together(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
         )
 
 
+def _analyses(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
+    view = views["survival"]
+    if view is None:
+        paper.text(words("analyses.empty"))
+        return
+    for text in view.intro:
+        paper.text(text)
+    for study in view.studies:
+        paper.heading(study.text, 2)
+        paper.text(study.about)
+        paper.small(" ".join(study.notes))
+        if study.forest is not None:
+            paper.figure(study.id, study.alt)
+        if study.terms:
+            paper.table(
+                view.headings,
+                [(term.label, *term.texts, term.verdict, term.note) for term in study.terms],
+            )
+        if study.cells:
+            paper.table(study.cell_headings, study.cells)
+        if study.curves:
+            paper.text(words("analyses.curves"), bold=True)
+            paper.small(study.log_rank)
+            paper.pictures((c.group, c.id, c.alt, c.gap) for c in study.curves)
+    if view.pairs:
+        paper.heading(words("analyses.pairs"), 2)
+        paper.text(view.screen)
+        paper.table(
+            view.pair_headings,
+            [
+                (*pair.texts, pair.before, pair.after, pair.difference.text, pair.people.text)
+                for pair in view.pairs
+            ],
+        )
+
+
 def _sensitivity(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     view = views["sweep"]
     _varied(paper, words, views)
@@ -629,6 +688,7 @@ _CHAPTERS: Mapping[str, Callable[[_Paper, Words, Mapping[str, Any]], None]] = {
     "columns": _columns,
     "attacks": _attacks,
     "utility": _utility,
+    "analyses": _analyses,
     "sensitivity": _sensitivity,
     "likelihood": _likelihood,
     "limits": _limits,

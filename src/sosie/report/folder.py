@@ -41,6 +41,12 @@ _SHAPES: Mapping[str, Mapping[str, Any]] = {
         "results": [{"scenario": str, "estimator": str, "rate": _NUMBER}],
         "strongest": {"*": {"rate": _NUMBER}},
     },
+    "analyses": {
+        "releases": int,
+        "combination": str,
+        "agreement": {"terms": int, "inside": int},
+        "analyses": [{"text": str, "model": str, "terms": list}],
+    },
     "tune": {
         "rows": int,
         "columns": int,
@@ -61,10 +67,11 @@ class RunFolder(NamedTuple):
     audit: Json
     attack: Json | None
     tune: Json | None = None
+    analyses: Json | None = None
 
 
 def read_folder(folder: Path | str) -> RunFolder:
-    """Read ``run.json``, ``audit.json`` and, where they exist, ``attack.json`` and ``tune.json``.
+    """Read ``run.json``, ``audit.json`` and, where they exist, the other JSON files of a run.
 
     Raises
     ------
@@ -80,6 +87,7 @@ def read_folder(folder: Path | str) -> RunFolder:
         audit=_read(folder / "audit.json", "audit"),
         attack=_read_any(folder / "attack.json", "attack"),
         tune=_read_any(folder / "tune.json", "tune"),
+        analyses=_read_any(folder / "analyses.json", "analyses"),
     )
     swept = found.tune
     if swept is not None and (

@@ -9,10 +9,13 @@ from sosie.report.figures.drawing import Figure
 from sosie.report.rendering import render
 from sosie.report.views.account import context, likelihood, stated
 from sosie.report.views.actors import actors
+from sosie.report.views.analyses import analyses as survival
 from sosie.report.views.attacks import attacks
 from sosie.report.views.columns import columns
 from sosie.report.views.conclusions import attackers, done, limits, next_steps, remains
+from sosie.report.views.constraints import constraints
 from sosie.report.views.glossary import glossary
+from sosie.report.views.guarantee import guarantee
 from sosie.report.views.identity import identity
 from sosie.report.views.metrics import criteria
 from sosie.report.views.pictures import distributions, plane
@@ -32,6 +35,7 @@ CHAPTERS = (
     "columns",
     "attacks",
     "utility",
+    "analyses",
     "sensitivity",
     "likelihood",
     "limits",
@@ -39,7 +43,11 @@ CHAPTERS = (
     "glossary",
 )
 
-HEADINGS = {"actors": "actors.heading", "sensitivity": "tuning.heading"}
+HEADINGS = {
+    "actors": "actors.heading",
+    "analyses": "analyses.heading",
+    "sensitivity": "tuning.heading",
+}
 
 
 def build(
@@ -47,14 +55,16 @@ def build(
     audit: Mapping[str, Any],
     attack: Mapping[str, Any] | None = None,
     tune: Mapping[str, Any] | None = None,
+    analyses: Mapping[str, Any] | None = None,
+    *,
     lang: str = "en",
 ) -> str:
     """HTML text of the report on a run.
 
     Parameters
     ----------
-    run, audit, attack, tune
-        What ``run.json``, ``audit.json``, ``attack.json`` and ``tune.json`` say;
+    run, audit, attack, tune, analyses
+        What ``run.json``, ``audit.json`` and the others say;
         :func:`read_folder` reads and checks them. Any of their texts may hold any character:
         all are shown as text.
     lang
@@ -72,7 +82,7 @@ def build(
         There are no words for ``lang``.
     """
     words = load(lang)
-    views = read_views(words, run, audit, attack, tune)
+    views = read_views(words, run, audit, attack, tune, analyses)
     return render(words, "page.html", views, figures_of(views))
 
 
@@ -86,6 +96,8 @@ def figures_of(views: Mapping[str, Any]) -> dict[str, Figure]:
     if views["sweep"] is not None:
         figures |= views["sweep"].figures
     figures |= views["together"].figures
+    if views["survival"] is not None:
+        figures |= views["survival"].figures
     return figures
 
 
@@ -95,13 +107,14 @@ def read_views(
     audit: Mapping[str, Any],
     attack: Mapping[str, Any] | None,
     tune: Mapping[str, Any] | None,
+    analyses: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Every section's texts, tables and figures, by name."""
     by_criterion = criteria(words, audit, run["parameters"])
     ranking = columns(words, run, audit)
     laboratory = None if attack is None else attacks(words, attack)
     account = stated(audit)
-    people = actors(words, audit, attack)
+    people = actors(words, audit, attack, run.get("guarantee"))
     return {
         "title": words("report.title", name=run["data"]["name"]),
         "subtitle": words("report.subtitle"),
@@ -112,6 +125,8 @@ def read_views(
             (key, words(HEADINGS.get(key, f"report.{key}.heading"))) for key in CHAPTERS
         ),
         "identity": identity(words, run, audit),
+        "guarantee": guarantee(words, run),
+        "constraints": constraints(words, run),
         "criteria": by_criterion,
         "targets_from": _context(words, audit.get("context") or {}),
         "context": context(words, audit, account),
@@ -132,6 +147,7 @@ def read_views(
         "distributions": distributions(words, run),
         "attack": laboratory,
         "glossary": glossary(words),
+        "survival": None if analyses is None else survival(words, analyses),
         "sweep": None if tune is None else sweep(words, tune),
         "limits": limits(words, audit, by_criterion, laboratory),
         "next_steps": next_steps(words, audit, by_criterion, ranking, laboratory),

@@ -1,4 +1,4 @@
-"""Pages about one thing: a sweep of settings, a set of attacks."""
+"""Pages about one thing: a sweep of settings, a set of attacks, the analyses of a study."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 from sosie._version import __version__
 from sosie.report.figures.drawing import Figure
 from sosie.report.rendering import render
+from sosie.report.views.analyses import analyses
 from sosie.report.views.attacks import attacks
 from sosie.report.views.sweeps import sweep
 from sosie.words import Words, load
 
-__all__ = ["build_attacks", "build_sweep"]
+__all__ = ["build_analyses", "build_attacks", "build_sweep"]
 
 
 def build_sweep(told: Mapping[str, Any], name: str, lang: str = "en") -> str:
@@ -44,6 +45,20 @@ def build_attacks(told: Mapping[str, Any], name: str, lang: str = "en") -> str:
     return _page(words, "attack", name, "attacks", {"attack": view}, figures)
 
 
+def build_analyses(told: Mapping[str, Any], name: str, lang: str = "en") -> str:
+    """HTML text of the page on the analyses of a study.
+
+    Parameters
+    ----------
+    told : what ``analyses.json`` says.
+    name : of the data.
+    lang : ``"en"`` or ``"fr"``.
+    """
+    words = load(lang)
+    view = analyses(words, told)
+    return _page(words, "analyses", name, "analyses", {"survival": view}, view.figures)
+
+
 def _page(
     words: Words,
     key: str,
@@ -52,7 +67,7 @@ def _page(
     views: Mapping[str, Any],
     figures: Mapping[str, Figure],
 ) -> str:
-    heading = words("tuning.heading" if key == "tuning" else "report.attacks.heading")
+    heading = words("report.attacks.heading" if key == "attack" else f"{key}.heading")
     common = {
         "title": words(f"{key}.title", name=name),
         "subtitle": words(f"{key}.subtitle"),

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from sosie.audits.intervals import wilson
-from sosie.audits.results import json_name
+from sosie.audits.results import plain
 from sosie.errors import Reason
 from sosie.studies.agreement import Agreement
 from sosie.studies.combining import Rule
@@ -177,20 +174,5 @@ class Analyses:
             "analyses": [analysis.to_dict() for analysis in self.analyses],
             "screen": None if self.screen is None else self.screen.to_dict(),
         }
-        plain: dict[str, Any] = _plain(found)
-        return plain
-
-
-def _plain(value: Any) -> Any:
-    """Python's own types; None for what is not a number."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if value is None or isinstance(value, bool | np.bool_):
-        return None if value is None else bool(value)
-    if isinstance(value, float | np.floating):
-        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
-    return json_name(value)
+        told: dict[str, Any] = plain(found, DIGITS)
+        return told

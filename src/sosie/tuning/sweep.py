@@ -18,12 +18,17 @@ from sosie.audits.registry import DEFINITIONS, MEASURES
 from sosie.audits.results import Metric
 from sosie.compute.randomness import fresh_seed
 from sosie.data.table import Roles, Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.methods import METHODS, method_of
 from sosie.generate.settings import Decode
+from sosie.studies.analyses import check
+from sosie.tuning.agreeing import agreeing
 from sosie.tuning.attackers import strongest
-from sosie.tuning.results import STRONGEST, SWEPT, Setting, Trial, Tuning
+from sosie.tuning.results import AGREEING, STRONGEST, SWEPT, Setting, Trial, Tuning
 from sosie.tuning.state import digest_of, key_of, known, load, save
+from sosie.words import load as words_of
+from sosie.words.readings import reason as written
 
 __all__ = ["KS", "tune"]
 
@@ -50,6 +55,7 @@ class _Job:
     releases: int
     attacked: int
     outcomes: Sequence[Hashable] | None
+    analyses: Sequence[str]
     threads: int
 
     def avatarizer(self, setting: Setting) -> Avatarizer:
@@ -57,7 +63,7 @@ class _Job:
             setting.k,
             setting.components,
             method=setting.method,
-            decode=self.decode,
+            decode=self.decode if method_of(setting.method).decodes else None,
             min_level_count=self.min_level_count,
             seed=self.seed,
             threads=self.threads,
@@ -68,7 +74,7 @@ def tune(
     data: object,
     *,
     ks: Sequence[int] = KS,
-    methods: Sequence[str] = ("smoothed", "barycentre"),
+    methods: Sequence[str] = tuple(METHODS),
     components: Sequence[int] = (5,),
     decode: Decode = "draw",
     min_level_count: int | None = None,
@@ -79,6 +85,7 @@ def tune(
     targets: Mapping[str, float | None] | None = None,
     attacked: int = TARGETS,
     outcomes: Sequence[Hashable] | None = None,
+    analyses: Sequence[str] = (),
     folder: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     threads: int = -1,
@@ -89,7 +96,8 @@ def tune(
     direct match protection, mean Hellinger distance, difference of association), attacked
     by the strongest of the quick attackers who hold the originals and as many releases as
     planned, and models are trained on avatars of three quarters of the people and tested
-    on the others (predictive ratio).
+    on the others (predictive ratio). With analyses of a study, they are made on originals
+    and on five releases: the share of terms that agree is one more measure of utility.
 
     Parameters
     ----------
@@ -104,6 +112,7 @@ def tune(
         them, in percent, and has no target unless one is given here.
     attacked : people attacked in each setting.
     outcomes : columns that models predict; by default each in turn.
+    analyses : of a study (see `sosie.studies.grammar`); by default those of the context.
     folder : where ``tune.json`` is written after each setting, and found again.
     progress : called with settings done, settings in all, and the setting at work.
 
@@ -127,6 +136,8 @@ def tune(
     if planned < 1:
         raise InputError(f"releases must be at least 1, got {planned}")
     table = data if isinstance(data, Table) else Table.of(data, roles)
+    texts = tuple(analyses) or judge.analyses
+    check(table, texts)
     job = _Job(
         table=table,
         originals=encoded(table.frame.to_native(), table.roles.compared()),
@@ -136,13 +147,16 @@ def tune(
         releases=planned,
         attacked=attacked,
         outcomes=outcomes,
+        analyses=texts,
         threads=threads,
     )
     where = None if folder is None else Path(folder)
     tuning = _begun(job, settings, where)
     tuning = _continued(job, tuning, settings, goals, where, progress or _silent).judged(goals)
     if not any(trial.metrics for trial in tuning.trials):
-        raise InputError(f"no setting can be tried: {tuning.trials[0].reason}")
+        why = tuning.trials[0].reason
+        told = "" if why is None else written(words_of("en"), why.to_dict())
+        raise InputError(f"no setting can be tried: {told}", reason=why)
     return tuning
 
 
@@ -152,13 +166,15 @@ def _silent(*_: object) -> None:
 
 def _begun(job: _Job, settings: Sequence[Setting], folder: Path | None) -> Tuning:
     """A sweep with what an earlier one of the same table and options measured already."""
-    options = {
+    options: dict[str, object] = {
         "decode": job.decode,
         "min_level_count": job.min_level_count,
         "releases": job.releases,
         "attacked": job.attacked,
         "outcomes": job.outcomes,
     }
+    if job.analyses:
+        options["analyses"] = job.analyses
     digest = digest_of(job.table, options, key_of(folder))
     before = None if folder is None else load(folder, digest)
     return Tuning(
@@ -206,11 +222,13 @@ def _settings(
 
 
 def _goals(context: Context, targets: Mapping[str, float | None]) -> dict[str, float | None]:
-    goals = {definition.key: definition.target for definition in (*DEFINITIONS, STRONGEST)}
+    goals = {
+        definition.key: definition.target for definition in (*DEFINITIONS, STRONGEST, AGREEING)
+    }
     for key in targets:
         if key not in goals:
             raise InputError(f"there is no metric {key!r}; there are {', '.join(goals)}")
-    return goals | {**context.targets, **targets}
+    return goals | {**context.targets, STRONGEST.key: context.attack_target, **targets}
 
 
 def _label(setting: Setting) -> str:
@@ -229,9 +247,11 @@ def _tried(job: _Job, setting: Setting) -> Trial:
             *(_swept(job, definition, whole, aside) for definition in privacy),
             strongest(avatarizer, job.releases, job.attacked),
             *(_swept(job, definition, whole, aside) for definition in utility),
+            *([agreeing(avatarizer, job.analyses)] if job.analyses else []),
         ]
     except InputError as error:
-        return Trial(setting, {}, str(error))
+        reason = error.reason or Reason("as_written", {"text": str(error)})
+        return Trial(setting, {}, reason)
     trial = Trial(setting, {metric.key: _brief(metric) for metric in metrics})
     # As its file tells it, so that a sweep that goes on is one that never stopped.
     return Trial.from_dict(trial.to_dict())
@@ -260,7 +280,7 @@ def _taught(job: _Job, setting: Setting) -> tuple[Avatarizer, Table, Table]:
 
 def _compared_aside(job: _Job, taught: tuple[Avatarizer, Table, Table], release: int) -> Comparison:
     avatarizer, people, others = taught
-    return Comparison(people, avatarizer.draw(release), others, threads=job.threads)
+    return Comparison(people, avatarizer.aligned(release), others, threads=job.threads)
 
 
 def _swept(

@@ -94,6 +94,18 @@ class Ancestors:
     def __len__(self) -> int:
         return len(self.first)
 
+    def some(self, groups: slice) -> Self:
+        """The nodes above consecutive groups, none of which reaches beyond them; numbered anew.
+
+        >>> both = Ancestors(np.array([0, 2]), np.array([2, 4]), np.array([0, 0, 1, 1]))
+        >>> both.some(slice(2, 4))
+        Ancestors(first=array([0]), last=array([2]), of_group=array([0, 0]))
+        """
+        own = self.of_group[groups]
+        nodes = slice(int(own.min()), int(own.max()) + 1)
+        first, last = self.first[nodes] - groups.start, self.last[nodes] - groups.start
+        return type(self)(first, last, own - nodes.start)
+
     def sums(self, of_groups: NDArray[Any]) -> Floats:
         """Sums over the groups of each node, ``(A, ...) float64``; exact on a grid.
 

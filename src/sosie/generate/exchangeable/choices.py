@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
-from sosie.compute.storage import Space, Weighed
+from sosie.compute.storage import Space
 from sosie.compute.sums import tally
 from sosie.data.table import Levels
 from sosie.errors import InputError, quoted
@@ -27,11 +27,14 @@ __all__ = ["MANY", "Choice", "choice_of"]
 MANY = 20
 """Of more levels, each acts through its mean place in the latent space."""
 
+CHUNK = 1 << 16
+"""Rows that are added at a time."""
+
 Labels = tuple[str | None, ...]
 
 
 @dataclass(frozen=True)
-class Choice(Weighed):
+class Choice:
     """Something with levels to draw.
 
     Attributes
@@ -67,22 +70,33 @@ class Choice(Weighed):
             return np.vstack([self.places, np.zeros(self.width)]).T
         return np.eye(self.size + 1)[:-1][-self.width :] if self.width else np.empty((0, 2))
 
-    def placed(self, points: Floats, people: int) -> Self:
-        """The same with the mean place of each level, scaled, where there are many.
+    def sums(self, points: Floats) -> Floats:
+        """How many hold each level, and the sums of their coordinates, ``(size, 1 + d) float64``.
 
         Parameters
         ----------
-        points : (n, d) float64, latent coordinates by place, on a grid.
+        points : (n, d) float64, latent coordinates of the same rows; put on a grid, so that
+            sums of parts can be added.
+        """
+        total = np.zeros((self.size + 1, 1 + points.shape[1]))
+        for start in range(0, len(points), CHUNK):
+            codes = self.codes[start : start + CHUNK]
+            part = on_grid(points[start : start + CHUNK], SCORE)
+            total[:, 0] += np.bincount(codes, minlength=len(total))
+            for i, axis in enumerate(part.T, start=1):
+                total[:, i] += np.bincount(codes, axis, minlength=len(total))
+        return total[:-1]
+
+    def placed(self, sums: Floats, people: int) -> Self:
+        """The same with the mean place of each level, scaled.
+
+        Parameters
+        ----------
+        sums : see `sums`, of the table.
         people : how many at the centre each level is averaged with.
         """
-        if self.size <= MANY:
-            return self
-        counts = tally(self.codes, self.size + 1)[:-1]
-        sums = [
-            np.bincount(self.codes, axis, minlength=self.size + 1)[:-1] / (counts + people)
-            for axis in points.T
-        ]
-        places = np.column_stack(sums)
+        counts = sums[:, 0]
+        places = sums[:, 1:] / (counts + people)[:, None]
         # On the scale of a score, which the penalty of coefficients is meant for.
         spread = np.sqrt((counts @ np.square(places)).max() / counts.sum())
         return replace(self, places=on_grid(places / (spread or 1.0), SCORE))

@@ -14,7 +14,6 @@ from typing import Self
 import numpy as np
 
 from sosie.compute.arrays import Floats, Ints, Mask
-from sosie.compute.storage import Weighed
 from sosie.generate.exchangeable.choices import Choice
 from sosie.generate.exchangeable.fixed_point import SCORE, on_grid
 from sosie.generate.exchangeable.scores import Number
@@ -54,7 +53,7 @@ def number_features(scores: Floats, has_score: Mask | None, into: Floats) -> Non
 
 
 @dataclass(frozen=True)
-class Layout(Weighed):
+class Layout:
     """Which features and which logits are whose.
 
     Attributes

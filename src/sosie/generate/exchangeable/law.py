@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,16 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
-from sosie.compute.storage import MEMORY, Space, Weighed
+from sosie.compute.storage import MEMORY, Space
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.data.table import Levels, Numbers, Table
+from sosie.errors import SosieWarning
 from sosie.generate.exchangeable.ancestry import Ancestors, Groups, blocks_of
 from sosie.generate.exchangeable.choices import MANY, Choice, choice_of
 from sosie.generate.exchangeable.features import Layout
-from sosie.generate.exchangeable.fixed_point import SCORE, on_grid
 from sosie.generate.exchangeable.intercepts import two_levels, weights_of
 from sosie.generate.exchangeable.marginals import Marginal
-from sosie.generate.exchangeable.moments import Moments, moments_of, pooled_roots, state_slopes
+from sosie.generate.exchangeable.moments import (
+    Moments,
+    moments_of,
+    pooled_roots,
+    products_of,
+    state_slopes,
+)
 from sosie.generate.exchangeable.pilot import pilot
 from sosie.generate.exchangeable.sample import Sample, sample_of
 from sosie.generate.exchangeable.scores import number_of
@@ -27,7 +35,15 @@ from sosie.generate.exchangeable.targets import Slots, shares
 from sosie.generate.exchangeable.tilt import Centred, tilt_of
 from sosie.generate.mixture import groups_of
 
-__all__ = ["ExchangeableLaw", "Pooled", "fit"]
+__all__ = [
+    "POOLED",
+    "ExchangeableLaw",
+    "Pooled",
+    "fit",
+    "intercepts_of",
+    "level_shares",
+    "tilts",
+]
 
 POOLED = 8
 """What is pooled is pooled over at least so many times k people."""
@@ -37,7 +53,7 @@ ROWS = 4096
 
 
 @dataclass(frozen=True)
-class Pooled(Weighed):
+class Pooled:
     """What belongs to many groups: each part is of 8k people at least.
 
     Attributes
@@ -57,7 +73,7 @@ class Pooled(Weighed):
 
 
 @dataclass(frozen=True)
-class ExchangeableLaw(Weighed):
+class ExchangeableLaw:
     """Everything that avatars are drawn from; no row of the table.
 
     Attributes
@@ -124,7 +140,7 @@ def fit(
     ----------
     groups : of at least k people each.
     points : (n, d) float64, latent coordinates by place; read for columns of more than 20
-        levels only.
+        levels only, and may be empty without any.
     min_level_count : a level that fewer people hold is never drawn.
     threads : no result depends on it.
     storage : where what is made a row lives.
@@ -143,7 +159,7 @@ def fit(
     bounds = groups.bounds
     layout = _layout(table, groups.order, points, k, min_level_count, threads, storage)
     near, sample = Ancestors.of(groups, POOLED * k), sample_of(bounds)
-    targets, slots = _targets(layout, bounds, near, threads)
+    targets, slots = level_shares(layout, bounds, near, threads)
     with one_blas_thread():
         features = layout.originals(sample.places)
         common = pooled
@@ -155,10 +171,11 @@ def fit(
         if common is None:
             # A covariance of p numbers needs p people; so all of them fit beside the table.
             wide = Ancestors.of(groups, max(POOLED * k, len(layout.numbers)))
-            roots = pooled_roots(layout, slopes, centres, bounds, wide, threads)
-            tilt = _tilt(layout, features, sample, targets, slots, threads)
+            products = products_of(layout, slopes, centres, bounds, wide, threads)
+            roots = pooled_roots(products[:, :-1], products[:, -1])
+            tilt = tilts(layout, features, sample, targets, slots, threads)
             common = Pooled(slopes, wide.of_group, roots, tilt)
-        intercepts = _intercepts(layout, common.tilt, targets, slots, bounds, threads)
+        intercepts = intercepts_of(layout, common.tilt, targets, slots, bounds, threads)
     names = tuple(number.name for number in table.numbers)
     law = ExchangeableLaw(bounds, layout.slim(), names, common, moments, intercepts, slots)
     if pooled is not None:
@@ -171,29 +188,44 @@ def _layout(
 ) -> Layout:
     columns = list(groups_of(table))
     made: list[Any] = [None] * len(columns)
+    notes: list[list[str]] = [[] for _ in columns]
 
     def work(part: slice) -> None:
         for i in range(part.start, part.stop):
             (column, *_) = columns[i]
             if isinstance(column, Numbers):
-                made[i] = number_of(column, order, k, least, storage)
+                made[i] = number_of(column, order, k, least, storage, notes[i])
             else:
                 levels = [c for c in columns[i] if isinstance(c, Levels)]
                 made[i] = choice_of(levels, order, least, storage)
             storage.forget()
 
     each_part(work, len(columns), 1, threads)
+    for note in (note for some in notes for note in some):
+        warnings.warn(note, SosieWarning, stacklevel=4)
     choices = [one for one in made if isinstance(one, Choice)]
     if any(choice.size > MANY for choice in choices):
-        points = on_grid(points, SCORE)
-        choices = [choice.placed(points, POOLED * k) for choice in choices]
+        choices = [
+            choice.placed(choice.sums(points), POOLED * k) if choice.size > MANY else choice
+            for choice in choices
+        ]
     return Layout.of([one for one in made if not isinstance(one, Choice)], choices)
 
 
-def _targets(
-    layout: Layout, bounds: Ints, ancestors: Ancestors, threads: int
+def level_shares(
+    layout: Layout,
+    bounds: Ints,
+    ancestors: Ancestors,
+    threads: int,
+    totals: Sequence[Ints | None] | None = None,
 ) -> tuple[list[Floats], tuple[Slots | None, ...]]:
-    """Shares of the levels of each choice in each group."""
+    """Shares of the levels of each choice in each group.
+
+    Parameters
+    ----------
+    totals : of each choice, see `shares`.
+    """
+    totals = totals or [None] * len(layout.choices)
     targets: list[Any] = [None] * len(layout.choices)
     slots: list[Any] = [None] * len(layout.choices)
 
@@ -201,21 +233,21 @@ def _targets(
         for i in range(part.start, part.stop):
             choice = layout.choices[i]
             if choice.places is None:
-                targets[i] = shares(choice, bounds, ancestors)
+                targets[i] = shares(choice, bounds, ancestors, totals[i])
             else:
-                slots[i] = Slots.of(choice, bounds, ancestors)
+                slots[i] = Slots.of(choice, bounds, ancestors, totals[i])
                 targets[i] = slots[i].target
 
     each_part(work, len(targets), 1, threads)
     return targets, tuple(slots)
 
 
-def _tilt(
+def tilts(
     layout: Layout,
     features: Floats,
     sample: Sample,
-    targets: list[Floats],
-    slots: tuple[Slots | None, ...],
+    targets: Sequence[Floats],
+    slots: Sequence[Slots | None],
     threads: int,
 ) -> Floats:
     """Coefficients of all choices, ``(logits, features) float64``."""
@@ -238,11 +270,11 @@ def _tilt(
     return tilt
 
 
-def _intercepts(
+def intercepts_of(
     layout: Layout,
     tilt: Floats,
-    targets: list[Floats],
-    slots: tuple[Slots | None, ...],
+    targets: Sequence[Floats],
+    slots: Sequence[Slots | None],
     bounds: Ints,
     threads: int,
 ) -> tuple[Floats, ...]:

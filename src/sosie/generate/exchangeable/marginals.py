@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats
-from sosie.compute.storage import Weighed
 
 __all__ = ["Marginal"]
 
@@ -33,7 +32,7 @@ STEEPEST = 4.0
 
 
 @dataclass(frozen=True)
-class Marginal(Weighed):
+class Marginal:
     """A map, tabulated.
 
     Attributes

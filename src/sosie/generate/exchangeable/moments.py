@@ -7,6 +7,7 @@ freedom, S_0 the covariance pooled over all groups.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import Lock
 
@@ -15,13 +16,20 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
 from sosie.compute.randomness import BLOCK
-from sosie.compute.storage import Weighed
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.generate.exchangeable.ancestry import Ancestors, blocks_of, by_group
 from sosie.generate.exchangeable.features import Layout
 from sosie.generate.exchangeable.fixed_point import SCORE, SLOPE, on_grid
 
-__all__ = ["Moments", "moments_of", "pooled_roots", "roots", "state_slopes"]
+__all__ = [
+    "Moments",
+    "level_sums",
+    "moments_of",
+    "pooled_roots",
+    "products_of",
+    "roots",
+    "state_slopes",
+]
 
 RIDGE = 3.0
 """Penalty of the regression on states: that of the tilt."""
@@ -37,7 +45,7 @@ NEGLIGIBLE = 1e-6
 
 
 @dataclass(frozen=True)
-class Moments(Weighed):
+class Moments:
     """Numbers of each group, in the order of the layout.
 
     Attributes
@@ -93,7 +101,12 @@ def state_slopes(layout: Layout, features: Floats, places: Ints, ends: Ints) -> 
 
 
 def moments_of(
-    layout: Layout, slopes: Floats, bounds: Ints, ancestors: Ancestors, k: int
+    layout: Layout,
+    slopes: Floats,
+    bounds: Ints,
+    ancestors: Ancestors,
+    k: int,
+    totals: Floats | None = None,
 ) -> tuple[Moments, Floats]:
     """Means of each group, and what deviations are measured from.
 
@@ -101,6 +114,7 @@ def moments_of(
     ----------
     slopes : see `state_slopes`.
     ancestors : nodes to whose means the few who have a score are shrunk.
+    totals : see `level_sums`, of the table, where the groups are not all of it.
 
     Returns
     -------
@@ -110,34 +124,56 @@ def moments_of(
     sizes, count = np.diff(bounds), len(layout.numbers)
     base, centres = np.empty((count, len(sizes))), np.empty((count, len(sizes)))
     scale = np.empty((count, len(sizes)), dtype=np.float32)
-    everyone = slice(0, int(bounds[-1]))
-    state_shares = None
     for i, number in enumerate(layout.numbers):
         if number.plain:
             base[i] = centres[i] = by_group(number.scores, bounds) / sizes
             scale[i] = np.sqrt(1 - 1 / sizes)
-            continue
-        if state_shares is None:
-            state_shares = [
-                by_group(row, bounds) / sizes
-                for choice in layout.choices[: layout.states]
-                for row in choice.features[:, choice.codes]
-            ]
-        scored = by_group(number.has_score(everyone), bounds)
-        left = by_group(_left(layout, slopes, i, everyone), bounds)
-        centres[i] = np.divide(left, scored, out=np.zeros(len(sizes)), where=scored > 0)
-        shift = np.zeros(len(sizes))
-        for slope, share in zip(slopes[i], state_shares, strict=True):
-            shift += slope * share
+    for i, scored, centres[i], shift in _centres(layout, slopes, bounds):
         level = on_grid(centres[i] + shift, SLOPE)
-        total = scored.sum()
-        table = (scored * level).sum() / max(total, 1)
+        people, total = (scored.sum(), (scored * level).sum()) if totals is None else totals[i]
+        table = total / max(people, 1)
         counts, sums = ancestors.sums(scored), ancestors.sums(scored * level)
         # A node of few scores is itself shrunk to the table: its mean may be one person's.
         above = ((sums + k * table) / (counts + k))[ancestors.of_group]
         base[i] = (scored * level + k * above) / (scored + k) - shift
         scale[i] = np.sqrt(1 - 1 / np.maximum(scored, 2))
     return Moments(on_grid(base, SLOPE), scale), centres
+
+
+def level_sums(layout: Layout, slopes: Floats, bounds: Ints) -> Floats:
+    """Of numbers with states, how many have a score and the sum of their levels, ``(p, 2)``.
+
+    On a grid: sums of parts of a table can be added.
+    """
+    sums = np.zeros((len(layout.numbers), 2))
+    for i, scored, centre, shift in _centres(layout, slopes, bounds):
+        sums[i] = scored.sum(), (scored * on_grid(centre + shift, SLOPE)).sum()
+    return sums
+
+
+def _centres(
+    layout: Layout, slopes: Floats, bounds: Ints
+) -> Iterator[tuple[int, Floats, Floats, Floats]]:
+    """Of each number with states, its place, and of each group three arrays.
+
+    How many have a score, the mean of what is left of it, and what states add to that.
+    """
+    if not layout.states:
+        return
+    sizes, everyone = np.diff(bounds), slice(0, int(bounds[-1]))
+    state_shares = [
+        by_group(row, bounds) / sizes
+        for choice in layout.choices[: layout.states]
+        for row in choice.features[:, choice.codes]
+    ]
+    for i in range(layout.plain, len(layout.numbers)):
+        scored = by_group(layout.numbers[i].has_score(everyone), bounds)
+        left = by_group(_left(layout, slopes, i, everyone), bounds)
+        centre = np.divide(left, scored, out=np.zeros(len(sizes)), where=scored > 0)
+        shift = np.zeros(len(sizes))
+        for slope, share in zip(slopes[i], state_shares, strict=True):
+            shift += slope * share
+        yield i, scored, centre, shift
 
 
 def _left(layout: Layout, slopes: Floats, i: int, part: slice) -> Floats:
@@ -155,15 +191,18 @@ def _left(layout: Layout, slopes: Floats, i: int, part: slice) -> Floats:
     return left
 
 
-def pooled_roots(
+def products_of(
     layout: Layout,
     slopes: Floats,
     centres: Floats,
     bounds: Ints,
     ancestors: Ancestors,
     threads: int,
-) -> NDArray[np.float32]:
-    """Lower triangular roots of the covariance of each node, ``(A, p, p) float32``, on a grid."""
+) -> Floats:
+    """Sums of products of deviations and their degrees of freedom, ``(2, A + 1, p, p) float64``.
+
+    Of each node, and of all groups; on a grid: those of parts of a table can be added.
+    """
     count, nodes = len(layout.numbers), len(ancestors)
     products = np.zeros((nodes + 1, count, count))
     pairs = np.zeros((nodes + 1, count, count))
@@ -180,8 +219,20 @@ def pooled_roots(
 
     with one_blas_thread():
         each_part(work, len(blocks), 1, threads)
-    pooled = np.divide(products[-1], pairs[-1], out=np.eye(count), where=pairs[-1] > 0)
-    covariance = (products[:-1] + (count + 1) * pooled) / (pairs[:-1] + count + 1)
+    return np.stack([products, pairs])
+
+
+def pooled_roots(of_nodes: Floats, of_table: Floats) -> NDArray[np.float32]:
+    """Lower triangular roots of the covariance of each node, ``(A, p, p) float32``, on a grid.
+
+    Parameters
+    ----------
+    of_nodes, of_table : (2, A, p, p) and (2, p, p) float64, see `products_of`.
+    """
+    (products, pairs), (product, pair) = of_nodes, of_table
+    count = len(product)
+    pooled = np.divide(product, pair, out=np.eye(count), where=pair > 0)
+    covariance = (products + (count + 1) * pooled) / (pairs + count + 1)
     return on_grid(roots(covariance), ROOT).astype(np.float32)
 
 

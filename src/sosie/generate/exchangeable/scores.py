@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints, Mask
-from sosie.compute.storage import Space, Weighed
+from sosie.compute.storage import Space
 from sosie.compute.sums import tally
 from sosie.data.missing import tagged, tags
 from sosie.data.table import Numbers
@@ -25,7 +25,7 @@ __all__ = ["Number", "number_of"]
 
 
 @dataclass(frozen=True)
-class Number(Weighed):
+class Number:
     """One number.
 
     Attributes
@@ -68,7 +68,9 @@ class Number(Weighed):
         return replace(self, scores=np.empty(0, dtype=np.float32), state=state)
 
 
-def number_of(column: Numbers, order: Ints, k: int, least: int, storage: Space) -> Number:
+def number_of(
+    column: Numbers, order: Ints, k: int, least: int, storage: Space, notes: list[str]
+) -> Number:
     """Prepare a number.
 
     Parameters
@@ -76,6 +78,7 @@ def number_of(column: Numbers, order: Ints, k: int, least: int, storage: Space) 
     order : (n,) int64, the row at each place.
     k, least : an end of the values is the mean of so many, whichever is more; a state that may
         be drawn is held by at least `least` people.
+    notes : what deserves a look is added to it.
 
     Raises
     ------
@@ -96,7 +99,7 @@ def number_of(column: Numbers, order: Ints, k: int, least: int, storage: Space) 
         )
     note = None
     if 0 < counts[SCORED] < fewest:
-        note = (
+        notes.append(
             f"column {column.name!r}: only {counts[SCORED]} people have a value"
             f"{'' if normal.spike is None else f' other than {normal.spike:g}'}, which could be"
             f" told from the avatars; none has one (at least {fewest} people are needed)"

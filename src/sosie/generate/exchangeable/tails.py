@@ -14,14 +14,13 @@ from typing import Self
 import numpy as np
 
 from sosie.compute.arrays import Floats
-from sosie.compute.storage import Weighed
 from sosie.generate.normal_scores import MOST_KNOTS, NormalScores
 
 __all__ = ["Back"]
 
 
 @dataclass(frozen=True)
-class Back(Weighed):
+class Back:
     """From a share of the people to the value below which it lies.
 
     Attributes

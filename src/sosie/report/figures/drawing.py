@@ -21,6 +21,7 @@ __all__ = [
     "Plane",
     "Scale",
     "Tick",
+    "area",
     "bar",
     "digits_of",
     "hovered",
@@ -168,6 +169,12 @@ def line(
     more = f' stroke-dasharray="{dash}"' * bool(dash) + f' opacity="{opacity}"' * (opacity < 1)
     path = "M" + "L".join(rounded(*point) for point in points)
     return f'<path d="{path}" fill="none" stroke="{color}" stroke-width="{width}"{more}/>'
+
+
+def area(points: Sequence[tuple[float, float]], color: str, *, opacity: float = 0.18) -> str:
+    """The inside of a line through points that comes back to the first."""
+    path = "M" + "L".join(rounded(*point) for point in points)
+    return f'<path d="{path}z" fill="{color}" opacity="{opacity}"/>'
 
 
 def mark(

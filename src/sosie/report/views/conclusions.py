@@ -62,15 +62,11 @@ def _generation(
     if parameters.get("k") is None or parameters.get("components") is None:
         yield words("report.summary.done_given", **shown)
         return
-    yield words(
-        "report.summary.done_avatars",
-        k=words.number(parameters["k"]),
-        components=words.number(parameters["components"]),
-        **shown,
-    )
+    yield words("report.summary.done_people", **shown)
     key = f"report.summary.done_{parameters.get('method')}"
     if key in words:
-        yield words(key)
+        k, components = parameters["k"], parameters["components"]
+        yield words(key, k=words.number(k), components=words.number(components))
 
 
 def _choices(words: Words, parameters: Mapping[str, Any]) -> Iterable[str]:

@@ -10,9 +10,9 @@ from sosie.audits.registry import definition_of
 from sosie.report.figures.drawing import Figure
 from sosie.report.figures.sweeps import Panel, SweepPoint, frontier, panels
 from sosie.report.views.lists import Cell, listed
-from sosie.tuning.results import ALLOWED, CHANCE, STRONGEST, SWEPT, Trial, Tuning
+from sosie.tuning.results import AGREEING, ALLOWED, CHANCE, STRONGEST, SWEPT, Trial, Tuning
 from sosie.words import Words
-from sosie.words.readings import advice
+from sosie.words.readings import advice, reason
 
 __all__ = ["SHOWN", "SweepRow", "SweepView", "sweep"]
 
@@ -79,7 +79,7 @@ def sweep(words: Words, told: Mapping[str, Any]) -> SweepView:
         intro=tuple(_intro(words, tuning, several)),
         readings=readings,
         advice=_advice(words, tuning),
-        headings=tuple(words(f"tuning.short.{key}") for key in SHOWN),
+        headings=tuple(words(f"tuning.short.{key}") for key in _shown(tuning)),
         several=several,
         rows=rows,
         frontier=_frontier(words, tuning, several) if placed else None,
@@ -87,6 +87,12 @@ def sweep(words: Words, told: Mapping[str, Any]) -> SweepView:
         panels=_panels(words, tuning, several) if len(measured) > 1 else None,
         panels_alt=words("tuning.panels_alt", names=listed(words, [*names, words("tuning.loss")])),
     )
+
+
+def _shown(tuning: Tuning) -> tuple[str, ...]:
+    """The metrics of the table; that of analyses where there were some."""
+    analysed = any(AGREEING.key in trial.metrics for trial in tuning.trials)
+    return tuple(key for key in SHOWN if analysed or key != AGREEING.key)
 
 
 def named(words: Words, trial: Trial, several: bool) -> str:
@@ -187,7 +193,7 @@ def _row(words: Words, tuning: Tuning, trial: Trial) -> SweepRow:
     chance = _chance(tuning, trial) if trial.metrics else None
     missed = listed(words, (words.get(f"tuning.short.{key}", key) for key in trial.missed))
     result = (
-        words("tuning.failed", reason=trial.reason)
+        words("tuning.failed", reason=reason(words, trial.reason.to_dict()))
         if trial.reason
         else words("tuning.meets")
         if trial.meets
@@ -197,7 +203,7 @@ def _row(words: Words, tuning: Tuning, trial: Trial) -> SweepRow:
         k=Cell(words.number(trial.setting.k), trial.setting.k),
         method=_method(words, trial),
         components=Cell(words.number(trial.setting.components), trial.setting.components),
-        cells=tuple(_cell(words, trial, key) for key in SHOWN),
+        cells=tuple(_cell(words, trial, key) for key in _shown(tuning)),
         risk=Cell(words.value(trial.risk, "%"), trial.risk),
         chance=Cell(words.value(chance, "%"), chance),
         loss=Cell(words.value(trial.loss), trial.loss),

@@ -1,0 +1,158 @@
+"""Forest plots: each term's estimate and interval, on originals and on avatars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sosie.report.figures.drawing import (
+    AVATARS,
+    ORIGINALS,
+    SOFT,
+    Axis,
+    Figure,
+    Scale,
+    Tick,
+    label_width,
+    legend,
+    line,
+    mark,
+    plane,
+    shortened,
+    text,
+    ticks,
+)
+from sosie.words import Words
+
+__all__ = ["ForestLine", "Point", "forest"]
+
+_WIDTH, _ROW = 480, 34
+_APART = 6  # half the distance between the two intervals of a term
+_DASH = "6 3"
+_LABEL = 26
+_SMALL = 11
+
+
+class Point(NamedTuple):
+    """An estimate with the ends of its interval, as it is drawn."""
+
+    value: float
+    low: float
+    high: float
+
+
+class ForestLine(NamedTuple):
+    """One term, from top to bottom; a side is None where it has no estimate."""
+
+    label: str
+    original: Point | None
+    avatars: Point | None
+    verdict: str
+    hover: str
+
+
+def forest(
+    words: Words, lines: Sequence[ForestLine], *, log: bool, nothing: float | None, title: str
+) -> Figure:
+    """Terms below each other, the verdict beside each.
+
+    Parameters
+    ----------
+    log : whether the axis is logarithmic, as ratios are drawn.
+    nothing : where an effect would be none; None for means and shares.
+    title : of the axis.
+    """
+    low, high = _ends(lines, log, nothing)
+    keys = [
+        (_key(ORIGINALS, "", "circle"), words("report.originals")),
+        (_key(AVATARS, _DASH, "square"), words("report.avatars")),
+    ]
+    if nothing is not None:
+        key = line([(14, -6), (14, 6)], SOFT, width=1.5, dash="2 3")
+        keys.append((key, words("analyses.no_effect")))
+    names, top = legend(keys, _WIDTH)
+    beside = 12 + max((label_width(one.verdict, _SMALL) for one in lines), default=0)
+    bottom = top + _ROW * len(lines) + 44
+    marks = _ratio_ticks(words, low, high) if log else ticks(words, low, high)
+    places = [(float(i), shortened(one.label, _LABEL)) for i, one in enumerate(lines)]
+    axes = plane(
+        Axis(low, high, marks, title, log=log),
+        Axis(len(lines) - 0.5, -0.5, places, grid=False),
+        *(0, top, _WIDTH - beside, bottom),
+    )
+    parts = [names, axes.svg]
+    if nothing is not None and low <= nothing <= high:
+        ends = [(axes.x(nothing), axes.y.start), (axes.x(nothing), axes.y.end)]
+        parts.append(line(ends, SOFT, width=1.5, dash="2 3"))
+    for i, one in enumerate(lines):
+        y = axes.y(i)
+        sides = ((one.original, -_APART, ORIGINALS, "", "circle"),
+                 (one.avatars, _APART, AVATARS, _DASH, "square"))  # fmt: skip
+        for point, shift, color, dash, shape in sides:
+            if point is not None:
+                parts += _interval(axes.x, point, y + shift, color, dash, shape, one.hover)
+        parts.append(text(_WIDTH, y + 4, one.verdict, anchor="end", size=_SMALL, color=SOFT))
+    return Figure(_WIDTH, round(bottom), "".join(parts))
+
+
+def _key(color: str, dash: str, shape: str) -> str:
+    return line([(0, 0), (28, 0)], color, dash=dash) + mark(shape, 14, 0, color, radius=4)
+
+
+def _interval(
+    x: Scale, point: Point, y: float, color: str, dash: str, shape: str, hover: str
+) -> list[str]:
+    """A line from end to end, an arrow's head where it goes on, and the estimate's mark."""
+    low, high = max(point.low, x.low), min(point.high, x.high)
+    parts = []
+    if low <= high:
+        parts.append(line([(x(low), y), (x(high), y)], color, dash=dash))
+        for end, beyond, side in ((low, point.low < x.low, 5), (high, point.high > x.high, -5)):
+            if beyond:
+                tip = x(end)
+                parts.append(line([(tip + side, y - 4), (tip, y), (tip + side, y + 4)], color))
+    if x.low <= point.value <= x.high:
+        parts.append(mark(shape, x(point.value), y, color, radius=4, hover=hover))
+    return parts
+
+
+def _ends(lines: Sequence[ForestLine], log: bool, nothing: float | None) -> tuple[float, float]:
+    """Of the axis: all estimates, and intervals unless one is far wider than those of originals."""
+    forward, back = (math.log, math.exp) if log else (float, float)
+    sides = [point for one in lines for point in (one.original, one.avatars) if point is not None]
+    values = [forward(point.value) for point in sides if _drawable(point.value, log)]
+    values += [] if nothing is None else [forward(nothing)]
+    ends = [(p.low, p.high) for p in sides if _drawable(p.low, log) and _drawable(p.high, log)]
+    spans = sorted(forward(high) - forward(low) for low, high in ends)
+    widest = 4 * spans[len(spans) // 2] if spans else 1.0
+    known = [end for low, high in ends if forward(high) - forward(low) <= widest
+             for end in (forward(low), forward(high))]  # fmt: skip
+    low, high = min([*values, *known], default=-1.0), max([*values, *known], default=1.0)
+    room = (high - low) * 0.04 or 0.5
+    return back(low - room), back(high + room)
+
+
+def _drawable(value: float, log: bool) -> bool:
+    return math.isfinite(value) and (value > 0 or not log)
+
+
+def _ratio_ticks(words: Words, low: float, high: float) -> list[Tick]:
+    """1, 2 and 5 times powers of ten; round steps where the axis is too short for three of them.
+
+    >>> from sosie.words import load
+    >>> [label for _, label in _ratio_ticks(load("en"), 0.3, 2.4)]
+    ['0.5', '1', '2']
+    """
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    values = [m * 10.0**power for power in powers for m in (1, 2, 5)]
+    inside = [value for value in values if low <= value <= high]
+    if len(inside) < 3:
+        return ticks(words, low, high, 5)
+    return [(value, _short(words, value)) for value in inside]
+
+
+def _short(words: Words, value: float) -> str:
+    if not 1e-4 < value < 1e6:
+        return f"{value:.0e}"
+    return words.number(value, max(0, -math.floor(math.log10(value))))
