@@ -276,7 +276,7 @@ def source_of(data: Any, generator: Generator, roles: Roles | None = None) -> So
     """
     if isinstance(generator, Avatarizer):
         own = copy.copy(generator)
-        return AvatarSource(own if own.is_fitted_on(data) else own.fit(data))
+        return AvatarSource(own if _is_fitted(own, data) else own.fit(data))
     if not isinstance(generator, Generator):
         raise InputError(
             f"a generator needs fit(data) and release(r), and {type(generator).__name__} lacks one"

@@ -269,12 +269,6 @@ MAKING = (
         " have the same groups; never its seed.",
     ),
     click.option(
-        "--keep-anyway",
-        multiple=True,
-        metavar="COL",
-        help="Keep a column whose levels fewer than k share: nothing is guaranteed then.",
-    ),
-    click.option(
         "--id", multiple=True, metavar="COL", help="Replace a column by a fresh surrogate."
     ),
     *COLUMNS,

@@ -178,15 +178,6 @@ class Avatarizer:
         """The people as the method sees them: without columns that others give."""
         return self.fitted.table
 
-    def is_fitted_on(self, data: object) -> bool:
-        """Whether it was fitted on this very table, as it was given or as the method reads it."""
-        return self._fitted is not None and (data is self._given or data is self.table)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What deserves a look, in the table and in what was fitted to it."""
-        return (*self.table.notes, *self.fitted.notes)
-
     @property
     def originals(self) -> Table:
         """The people as they were read; raises SosieError before `fit`."""

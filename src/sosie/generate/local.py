@@ -151,11 +151,6 @@ class LocalFitted:
         return Guarantee.of_method(self.settings.method, len(self.table))
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    @property
     def law(self) -> Mixture:
         """The mixture: its neighbours and the law of the weights say all."""
         return self.mixture

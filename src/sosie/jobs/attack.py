@@ -65,9 +65,9 @@ def attack_file(
         attack=_planned(avatarizer.settings.components, **options),
     )
     table = Table.of(source.frame, avatarizer.roles, source.space, avatarizer.threads)
-    avatarizer.fit(table)
-    for note in avatarizer.notes:
+    for note in table.notes:
         warnings.warn(note, SosieWarning, stacklevel=2)
+    avatarizer.fit(table)
     found = attack(table, avatarizer, progress=progress, **options)
     _write(found.to_dict(), data.name, results, page, language)
     return found

@@ -100,11 +100,6 @@ class ExchangeableLaw:
         """What the codes of a draw are of, in order: categories, linked ones together."""
         return self.layout.choices[self.layout.states :]
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What deserves a look: columns of which so few people have a value that none is drawn."""
-        return tuple(number.note for number in self.layout.numbers if number.note)
-
     def some(self, groups: slice) -> ExchangeableLaw:
         """The law of consecutive groups; `bounds` still count places of the whole table."""
         slots = tuple(own and own.some(groups) for own in self.slots)
@@ -150,6 +145,11 @@ def fit(
     ------
     InputError
         A column of which nothing may be drawn.
+
+    Warns
+    -----
+    SosieWarning
+        A column too few of whose people have a value: none is drawn.
 
     Notes
     -----

@@ -37,7 +37,6 @@ class Number:
     values : what each state of the choice stands for; NaN where scored or missing.
     scored : the code of the state that has a score; -1 where it may not be drawn.
     back : the way back from scores; None where it may not be drawn.
-    note : what deserves a look; None where nothing does.
     """
 
     column: Numbers
@@ -46,7 +45,6 @@ class Number:
     values: Floats
     scored: int
     back: Back | None
-    note: str | None = None
 
     @property
     def name(self) -> Hashable:
@@ -97,7 +95,6 @@ def number_of(
             f"column {column.name!r}: fewer than {fewest} people have a value, so none may be"
             " drawn; drop it (--drop)"
         )
-    note = None
     if 0 < counts[SCORED] < fewest:
         notes.append(
             f"column {column.name!r}: only {counts[SCORED]} people have a value"
@@ -117,7 +114,7 @@ def number_of(
     choice = Choice.among((column.name,), state, allowed, len(kinds))
     choice = replace(choice, codes=storage.keep(choice.codes[order]))
     scored = allowed.index(SCORED) if SCORED in allowed else -1
-    return Number(slim, scores, choice, kinds[allowed], scored, back, note)
+    return Number(slim, scores, choice, kinds[allowed], scored, back)
 
 
 def _states(column: Numbers, normal: NormalScores, least: int) -> tuple[NDArray[np.uint8], Floats]:

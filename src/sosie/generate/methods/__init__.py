@@ -54,10 +54,6 @@ class Fitted(Protocol):
         """What holds for its avatars, or why nothing does."""
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What deserves a look in what was fitted."""
-
-    @property
     def law(self) -> Mixture | Reason:
         """The law of weights of each person's avatar, for attackers; or why there is none."""
 

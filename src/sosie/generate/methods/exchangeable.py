@@ -140,11 +140,6 @@ class ExchangeableFitted:
         return Guarantee.of_groups(np.diff(self.groups.bounds))
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Columns of which so few people have a value that none is drawn."""
-        return self.groups.notes
-
-    @property
     def law(self) -> Reason:
         """There are no weights to know: members of a group have the same law."""
         return Reason("law_of_groups")
