@@ -189,7 +189,7 @@ def test_kept_columns_stay_row_by_row(
 def test_groups_are_cut_inside_the_levels_of_kept_columns(people: People) -> None:
     """A kept level that fewer than k share would tell its people from all others."""
     frame = pl.DataFrame(people(rows=120) | {"number": range(120), "half": ["a", "b"] * 60})
-    with pytest.raises(InputError, match=r"only 1 people have number = 0.*--keep-anyway"):
+    with pytest.raises(InputError, match=r"only 1 person has number = 0.*--keep-anyway"):
         Avatarizer(k=5, seed=1, keep=["number"]).fit(frame)
     halved = Avatarizer(k=5, seed=1, keep=["half"], drop=["number"]).fit(frame)
     aligned = halved.release(shuffle=False)
@@ -212,6 +212,21 @@ def test_identifiers_are_fresh_random_and_distinct(
     assert abs(np.corrcoef(order, np.arange(300))[0, 1]) < 0.2
     other = backend.cells(avatarizer.release(1, shuffle=False), "id")
     assert other != aligned
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_aligned_avatars_are_encoded_like_the_originals(people: People, method: str) -> None:
+    """Whatever the order in which the method numbers levels: the rarer level comes first."""
+    cells = people() | {"rare first": ["r"] * 20 + ["c"] * 180}
+    avatarizer = Avatarizer(k=5, seed=1, method=method, constraints=False).fit(pl.DataFrame(cells))
+    aligned, frame = avatarizer.aligned(), avatarizer.release(shuffle=False)
+    for one, known in zip(aligned.columns, avatarizer.originals.columns, strict=True):
+        if isinstance(one, Levels) and isinstance(known, Levels):
+            assert one.labels == known.labels
+            written = frame[one.name].cast(pl.String).to_list()
+            labels = [None if one.labels[c] is None else one.labels[c].lower() for c in one.codes]
+            assert labels == [None if v is None else v.lower() for v in written]
+    assert not [w for w in avatarizer.warnings if w.column == "rare first"]
 
 
 def test_dropped_columns_are_gone(backend: Backend, people: People) -> None:
@@ -423,8 +438,10 @@ def test_settings_out_of_range_are_refused(options: dict[str, Any], words: str) 
         Avatarizer(**options)
 
 
-def test_rare_levels_are_by_default_those_of_fewer_than_k() -> None:
-    assert Settings.of(k=20).min_level_count == 20
+def test_rare_levels_are_by_default_those_of_fewer_than_k_or_ten_with_exchangeable() -> None:
+    assert Settings.of(k=5).min_level_count == 5
+    assert Settings.of(k=20).min_level_count == 10
+    assert Settings.of(k=20, method="smoothed").min_level_count == 20
     assert Settings.of(k=20, method="barycentre").min_level_count == 1
     assert Settings.of(k=20, min_level_count=3).min_level_count == 3
 

@@ -340,7 +340,7 @@ class Avatarizer:
     def aligned(self, release: int = 0) -> Table:
         """One aligned release, encoded like `originals`: row i is an avatar of row i."""
         if self._plan is None or not self._plan.steps:
-            return self.draw(release)
+            return _coded_like(self.draw(release), self.originals)
         return self.originals.like(self.release(release, shuffle=False))
 
     def pieces(self, release: int, size: int) -> Iterator[tuple[Ints, Table]]:
@@ -444,6 +444,23 @@ def rare_levels(column: Levels, least: int) -> list[str]:
         for label, count in zip(column.labels, counts, strict=True)
         if label is not None and 0 < count < least
     ]
+
+
+def _coded_like(table: Table, other: Table) -> Table:
+    """The table with the levels of each column numbered as those of another table are."""
+    return replace(
+        table,
+        columns=tuple(
+            _recoded(one, known) if isinstance(one, Levels) and isinstance(known, Levels) else one
+            for one, known in zip(table.columns, other.columns, strict=True)
+        ),
+    )
+
+
+def _recoded(column: Levels, known: Levels) -> Levels:
+    place = {label: code for code, label in enumerate(known.labels)}
+    codes = np.array([place[label] for label in column.labels], dtype=known.codes.dtype)
+    return replace(known, codes=codes[column.codes])
 
 
 def _places(pairing: Ints) -> Ints:
