@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 600
 CODE   := $(wildcard src tests scripts benchmarks)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow coverage fuzz lint format types audit docs dist bench lowest test-minimum
+.PHONY: help demo app test slow coverage fuzz lint format types audit docs dist bench lowest test-minimum
 .PHONY: cohort clean
 
 help:  ## list the targets
@@ -17,6 +17,9 @@ help:  ## list the targets
 
 demo: $(VENV)/.runtime  ## install, then run the main job on the bundled cohort
 	$(BIN)/sosie demo -o sosie-demo
+
+app: $(VENV)/.app  ## install, then open the local page in a browser
+	$(BIN)/sosie app
 
 TESTS := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal
 
@@ -85,6 +88,10 @@ $(BIN)/python:
 $(VENV)/.runtime: pyproject.toml | $(BIN)/python
 	$(PIP) install -e .
 	@touch $@
+
+$(VENV)/.app: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[app,docx]'
+	@touch $@ $(VENV)/.runtime
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[test,dev]'

@@ -113,7 +113,7 @@ def test_case_01_strange_names(avatarized: Made) -> None:
 
 
 def test_case_02_numbered_and_repeated_names(avatarized: Made, refused: Refused) -> None:
-    made = avatarized(csv({"0": NUMBERS, "1": LEVELS, "2": WHOLE}))
+    made = avatarized(csv({"0": NUMBERS, "1": LEVELS, "2": WHOLE}), "--header")
     assert made.columns == ["0", "1", "2"]
     assert "same name: 'age'" in refused("age,sex,age\n1,2,3\n")
 
@@ -237,7 +237,7 @@ def test_case_19_a_level_of_one_person(avatarized: Made) -> None:
 def test_case_20_an_identifier_left_in(refused: Refused, avatarized: Made, tmp_path: Path) -> None:
     text = csv(USUAL | {"code": [f"P{i:03d}" for i in range(ROWS)]})
     line = refused(text)
-    for words in ("'code'", "--drop code", "--id code"):
+    for words in ("'code'", "--drop code", "--categorical COL"):
         assert words in line
     assert avatarized(text, "--drop", "code").columns == ["x", "g", "n"]
     fresh = avatarized(text, "--id", "code")["code"].to_list()

@@ -20,12 +20,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.spatial.distance import pdist
 
 from sosie.data.frames import assemble, column
 from sosie.data.native import written
 from sosie.data.table import Numbers, Table
 from sosie.errors import InputError, SosieWarning
 from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.methods import METHODS, method_of
+from sosie.generate.settings import DEFAULT
 
 # What deserves a look is a warning, and these tables have it on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::sosie.errors.SosieWarning")
@@ -34,7 +37,6 @@ if TYPE_CHECKING:
     from conftest import Backend
 
 People = Callable[..., dict[str, list[Any]]]
-METHODS = ["smoothed", "barycentre"]
 
 
 @pytest.fixture(params=METHODS)
@@ -42,7 +44,7 @@ def method(request: pytest.FixtureRequest) -> Any:
     return request.param
 
 
-def avatars(frame: Any, method: Any = "smoothed", **options: Any) -> Any:
+def avatars(frame: Any, method: Any = DEFAULT, **options: Any) -> Any:
     return Avatarizer(seed=1, method=method, **options).fit(frame).release(shuffle=False)
 
 
@@ -76,7 +78,7 @@ def test_case_01_strange_names_work_in_every_role(backend: Backend) -> None:
     made = avatars(
         backend.frame(cells),
         linked=[("(x)", "it's")],
-        keep=["new\nline"],
+        keep_anyway=["new\nline"],
         id=["😀"],
         numeric=["class"],
         weights={"a b": 2.0},
@@ -270,9 +272,8 @@ def test_case_10_a_column_all_missing_stays_so(
     assert backend.cells(made, "none") == [None] * 80
     assert backend.dtypes(made) == backend.dtypes(frame)
     without = Avatarizer(seed=1, method=method).fit(backend.frame(cells))
-    np.testing.assert_allclose(
-        avatarizer.fitted.neighbours.distances, without.fitted.neighbours.distances, atol=1e-6
-    )
+    points = [one.fitted.famd.transform(one.table) for one in (avatarizer, without)]
+    np.testing.assert_allclose(pdist(points[0]), pdist(points[1]), atol=1e-6)
 
 
 def test_case_12_missing_values_are_independent_between_columns(
@@ -326,10 +327,13 @@ def test_case_14_constant_columns_are_restored_exactly(
     made = avatars(frame, method)
     for name in ("one", "word", "day"):
         assert backend.cells(made, name) == backend.cells(frame, name)
-    one, other = (Avatarizer(seed=1).fit(backend.frame(c)) for c in (cells, more))
-    np.testing.assert_allclose(
-        one.fitted.neighbours.distances, other.fitted.neighbours.distances, atol=1e-6
+    one, other = (
+        Avatarizer(seed=1, method=method).fit(backend.frame(c)).fitted for c in (cells, more)
     )
+    points = [made.famd.transform(made.table) for made in (one, other)]
+    np.testing.assert_allclose(pdist(points[0]), pdist(points[1]), atol=1e-6)
+    if method == "exchangeable":
+        assert np.array_equal(one.groups.bounds, other.groups.bounds)
 
 
 def test_case_14_constant_numbers_are_restored_exactly(backend: Backend, method: Any) -> None:
@@ -364,8 +368,8 @@ SHAPES = {
 def test_case_15_any_mix_and_shape(backend: Backend, name: str) -> None:
     cells = shape(*SHAPES[name])
     frame = backend.frame(cells)
-    for some in METHODS[: 1 if len(cells) > 50 else 2]:
-        made = avatars(frame, some)
+    for some in METHODS:
+        made = avatars(frame, some, k=5)
         assert backend.names(made) == list(cells)
         assert backend.dtypes(made) == backend.dtypes(frame)
         for each, own in cells.items():
@@ -377,19 +381,25 @@ def test_case_15_any_mix_and_shape(backend: Backend, name: str) -> None:
                 assert {*drawn} <= {*own}
 
 
-def test_case_16_three_rows_and_k_up_to_n_minus_one(backend: Backend, method: Any) -> None:
+def test_case_16_three_rows_and_k_up_to_its_largest(backend: Backend, method: Any) -> None:
+    """A person is no neighbour of their own, but a member of their group."""
     frame = backend.frame({"x": [1, 2, 2], "g": ["a", "b", "b"]})
-    made = avatars(frame, method, k=2)
-    assert {*backend.cells(made, "x")} <= {1, 2}
-    with pytest.raises(InputError, match="table of 3 rows the largest k is 2"):
-        avatars(frame, method, k=3)
+    largest = 3 if method == "exchangeable" else 2
+    for k in range(2, largest + 1):
+        made = avatars(frame, method, k=k, min_level_count=2)
+        assert {*backend.cells(made, "x")} <= {1, 2}
+    with pytest.raises(InputError, match=f"table of 3 rows the largest k is {largest}"):
+        avatars(frame, method, k=largest + 1)
 
 
 @pytest.mark.parametrize("rows", [12, 30])
 def test_case_16_k_as_large_as_it_gets(people: People, rows: int, method: Any) -> None:
-    cells = {name: people(rows=200)[name][:rows] for name in ("weight", "dose", "seen", "smoker")}
+    """One group needs a value of everybody; neighbours may lack one."""
+    missing, largest = (0.0, rows) if method == "exchangeable" else (0.1, rows - 1)
+    every = people(rows=200, missing=missing)
+    cells = {name: every[name][:rows] for name in ("weight", "dose", "seen", "smoker")}
     least = {"min_level_count": 2}
-    made = avatars(pl.DataFrame(cells), method, k=rows - 1, numeric=["weight", "dose"], **least)
+    made = avatars(pl.DataFrame(cells), method, k=largest, numeric=["weight", "dose"], **least)
     assert made.shape == (rows, 4)
 
 
@@ -405,8 +415,12 @@ def test_case_17_pairs_of_exact_twins(backend: Backend, people: People, method: 
     cells = {name: column + column for name, column in people(rows=60).items()}
     frame = backend.frame(cells)
     avatarizer = Avatarizer(seed=1, method=method).fit(frame)
-    assert avatarizer.fitted.neighbours.rows[:60, 0].tolist() == list(range(60, 120))
-    assert (avatarizer.fitted.neighbours.distances[:, 0] == 0).all()
+    fitted = avatarizer.fitted
+    points = fitted.famd.transform(fitted.table)
+    assert np.array_equal(points[:60], points[60:])
+    if method != "exchangeable":
+        assert fitted.neighbours.rows[:60, 0].tolist() == list(range(60, 120))
+        assert (fitted.neighbours.distances[:, 0] == 0).all()
     made = avatarizer.release()
     assert backend.dtypes(made) == backend.dtypes(frame)
 
@@ -426,26 +440,33 @@ def test_case_17_nine_tenths_of_the_rows_are_identical(method: Any) -> None:
     assert abs(float(kept) - same.mean()) < 0.02  # type: ignore[arg-type]
 
 
-def test_case_18_five_thousand_levels_in_ten_thousand_rows() -> None:
+@pytest.mark.parametrize("method", ["exchangeable", "smoothed"])
+def test_case_18_five_thousand_levels_in_ten_thousand_rows(method: str) -> None:
     rng = np.random.default_rng(0)
     town = [f"t{v}" for v in rng.zipf(1.2, 10_000) % 5_000]
     x = rng.normal(size=10_000)
-    made = avatars(pl.DataFrame({"town": town, "x": x}))
+    made = avatars(pl.DataFrame({"town": town, "x": x}), method)
     counts = pl.Series(town).value_counts(name="n")
-    common = set(counts.filter(pl.col("n") >= 5).to_series().to_list())
+    common = set(counts.filter(pl.col("n") >= method_of(method).k).to_series().to_list())
     assert set(made["town"]) <= common
     every = rng.permutation(np.repeat(np.arange(5_000), 2)).astype(str).tolist()
-    with pytest.raises(InputError, match=r"column 'town': no value is held by at least 5 people"):
-        avatars(pl.DataFrame({"town": every, "x": x}))
-    published = avatars(pl.DataFrame({"town": every, "x": x}), "barycentre")
-    assert set(published["town"]) <= set(every)
+    with pytest.raises(InputError, match=r"column 'town': no value is held by at least \d+ people"):
+        avatars(pl.DataFrame({"town": every, "x": x}), method)
 
 
-def test_case_19_a_level_of_one_person_never_appears(backend: Backend) -> None:
+def test_case_18_levels_of_two_people_come_back_from_the_published_method() -> None:
+    rng = np.random.default_rng(0)
+    every = rng.permutation(np.repeat(np.arange(5_000), 2)).astype(str).tolist()
+    frame = pl.DataFrame({"town": every, "x": rng.normal(size=10_000)})
+    assert set(avatars(frame, "barycentre")["town"]) <= set(every)
+
+
+@pytest.mark.parametrize("protecting", ["exchangeable", "smoothed"])
+def test_case_19_a_level_of_one_person_never_appears(backend: Backend, protecting: str) -> None:
     words = ["a", "b"] * 50
     words[31] = "the only one"
     frame = backend.frame({"g": words, "x": [i / 7 for i in range(100)]}, categories=["g"])
-    avatarizer = Avatarizer(seed=1, decode="draw").fit(frame)
+    avatarizer = Avatarizer(seed=1, method=protecting).fit(frame)
     for made in avatarizer.releases(5):
         assert {*backend.cells(made, "g")} == {"a", "b"}
 
@@ -473,10 +494,10 @@ def test_case_20_an_identifier_left_in_is_noticed(
     frame = backend.frame({"code": own, "x": [(i * 7 % 60) / 7 for i in range(60)]})
     with pytest.raises(InputError) as caught:
         avatars(frame, method)
-    for words in ("'code'", "--drop code", "--id code", "--keep code", "--numeric code"):
+    for words in ("'code'", "drop=['code']", "--drop code"):
         assert words in str(caught.value)
     assert backend.names(avatars(frame, method, drop=["code"])) == ["x"]
-    assert backend.cells(avatars(frame, method, keep=["code"]), "code") == own
+    assert backend.cells(avatars(frame, method, keep_anyway=["code"]), "code") == own
     fresh = backend.cells(avatars(frame, method, id=["code"]), "code")
     assert len({*fresh}) == 60
     assert not {*fresh} & {*own}
@@ -542,17 +563,28 @@ def test_case_22_decimals_are_kept(backend: Backend, decimals: int, method: Any)
     assert {type(value) for value in made} == {type(own[0])}
 
 
-def test_case_22_extremes_of_fewer_than_k_do_not_appear(backend: Backend) -> None:
+@pytest.mark.parametrize("protecting", ["exchangeable", "smoothed"])
+def test_case_22_extremes_of_fewer_than_k_do_not_appear(backend: Backend, protecting: str) -> None:
     rng = np.random.default_rng(0)
     own = [*rng.normal(50, 5, 190).round(1).tolist(), *[0.1] * 4, *[99.9] * 6]
     frame = backend.frame({"x": own, "y": rng.normal(size=200).tolist()})
-    made = [
-        v for r in Avatarizer(seed=1, k=5).fit(frame).releases(10) for v in backend.cells(r, "x")
-    ]
+    avatarizer = Avatarizer(seed=1, k=5, method=protecting).fit(frame)
+    made = [v for r in avatarizer.releases(10) for v in backend.cells(r, "x")]
     ordered = sorted(own)
     assert 0.1 not in made
-    assert min(made) >= ordered[4]
+    least = ordered[4] if protecting == "smoothed" else round(sum(ordered[:5]) / 5, 1)
+    assert least > 0.1
+    assert min(made) >= least
     assert max(made) == 99.9
+
+
+def test_case_22_an_extreme_of_few_is_not_rounded_to(backend: Backend) -> None:
+    """The mean of the ten least is 18.1, that of the ten largest 89.8."""
+    rng = np.random.default_rng(0)
+    own = [*rng.integers(25, 70, 180).tolist(), *[18] * 9, 19, *[90] * 8, *[89] * 2]
+    frame = backend.frame({"age": own, "y": rng.normal(size=200).tolist()})
+    made = {v for r in Avatarizer(seed=1).fit(frame).releases(10) for v in backend.cells(r, "age")}
+    assert (min(made), max(made)) == (19, 89)
 
 
 # ---------------------------------------------------------------- any small table
@@ -600,6 +632,10 @@ def tables(draw: st.DrawFn, least: int = 1, most: int = 60) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
+WAYS = [(one.key, decode) for one in METHODS.values() for decode in one.decodes or (None,)]
+"""Methods, and how they may decode categories."""
+
+
 def as_kind(frame: pl.DataFrame, kind: str) -> Any:
     if kind == "polars":
         return frame
@@ -626,22 +662,21 @@ def as_polars(frame: Any) -> pl.DataFrame:
 @given(
     frame=tables(),
     kind=st.sampled_from(["polars", "pyarrow", "pandas", "arrow-pandas"]),
+    method=st.sampled_from(WAYS),
     options=st.fixed_dictionaries(
         {
-            "k": st.integers(1, 8),
+            "k": st.integers(2, 8),
             "components": st.integers(1, 6),
-            "method": st.sampled_from(METHODS),
-            "decode": st.sampled_from(["draw", "vote"]),
             "min_level_count": st.none() | st.integers(1, 6),
             "augment": st.integers(1, 2),
         }
     ),
 )
 def test_any_small_table_gives_avatars_or_a_clear_error(
-    frame: pl.DataFrame, kind: str, options: dict[str, Any]
+    frame: pl.DataFrame, kind: str, method: tuple[str, str | None], options: dict[str, Any]
 ) -> None:
     native = as_kind(frame, kind)
-    avatarizer = Avatarizer(seed=0, **options)
+    avatarizer = Avatarizer(seed=0, method=method[0], decode=method[1], **options)
     try:
         avatarizer.fit(native)
     except InputError:

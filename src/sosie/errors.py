@@ -44,12 +44,15 @@ class Reason:
 
     def to_dict(self) -> dict[str, object]:
         """As JSON files hold it."""
-        plain = (int, float, str, list, type(None))
-        values = {
-            name: value if isinstance(value, plain) else str(value)
-            for name, value in self.values.items()
-        }
+        values = {name: _plain(value) for name, value in self.values.items()}
         return {"key": self.key, "values": values}
+
+
+def _plain(value: object) -> object:
+    """A value as JSON has it; a reason may rest on another."""
+    if isinstance(value, Reason):
+        return value.to_dict()
+    return value if isinstance(value, int | float | str | list | None) else str(value)
 
 
 MOST_NAMED = 20

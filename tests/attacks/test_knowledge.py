@@ -115,7 +115,7 @@ def test_a_level_that_the_law_lacks_is_just_unlikely(made: Avatarizer, law: Law)
 
 def test_linked_columns_are_one_vote():
     twice = frame().with_columns(same=pl.col("group") + "!")
-    made = Avatarizer(5, 2, linked=[("group", "same")], seed=1).fit(twice)
+    made = Avatarizer(5, 2, method="smoothed", linked=[("group", "same")], seed=1).fit(twice)
     law = Law(made, ROWS, np.random.default_rng(0))
     sighting = law.sight(made.draw(0), ROWS)
     names = [voted.names for voted in law.mixture.voted]

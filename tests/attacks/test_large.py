@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sosie.attacks import attack, decisions, estimators, moments, sources, sweep, unaided
+from sosie.attacks import attack, decisions, moments, sources, sweep, unaided
+from sosie.attacks.estimators import protocol
 from sosie.attacks.moments import most_components
 from sosie.attacks.scenarios import V1, Cast, Setup
 from sosie.attacks.sources import AvatarSource
@@ -114,7 +115,7 @@ def test_modelling_only_those_who_are_looked_at_changes_nothing(
         near = arena.candidates(4, 20)
         right = decisions.among(scorer, targets, truth, near)
     monkeypatch.setattr(moments, "MEMORY", 0)
-    monkeypatch.setattr(estimators, "CELLS", 8 * 16 * 40)  # 40 people at a time
+    monkeypatch.setattr(protocol, "CELLS", 8 * 16 * 40)  # 40 people at a time
     found = verdict(arena, attacker, 20)
     np.testing.assert_array_equal(found.rank, right.rank)
     np.testing.assert_allclose(found.margin, right.margin, rtol=1e-9)
@@ -153,7 +154,7 @@ def test_too_little_memory_is_refused_in_one_line(
 
 def test_what_an_attack_holds() -> None:
     """By hand, of a million people in 5 components with 5 neighbours each."""
-    settings = Avatarizer().settings
+    settings = Avatarizer(method="smoothed").settings
     assert [most_components(rows) for rows in (10_000, 10**6, 10**8)] == [55, 5, 2]
     held = 10**6 * (8 * 5 + 16 + 32 + 8 * 25 + 32 * 5 + INDEX) + WORK
     assert Attack().bytes(10**6, 24, settings) == held

@@ -15,6 +15,7 @@ from sosie.attacks.results import (
     spread,
 )
 from sosie.audits.intervals import clopper_pearson_upper, wilson
+from sosie.errors import Reason
 
 KNOWN = {
     "scenario": "v1",
@@ -36,11 +37,17 @@ def test_rates_by_hand():
     assert found.rate == 50
     assert found.recall == pytest.approx(87.5)
     assert found.top5 == 75
-    assert found.chance == 2
+    assert found.chance == pytest.approx(87.5 / 50)  # a blind choice among his 50 candidates
     assert found.targets == 8
     low, high = wilson(4, 8)
     assert found.ci == pytest.approx((100 * low, 100 * high))
     assert found.upper == pytest.approx(100 * clopper_pearson_upper(4, 8))
+
+
+@pytest.mark.parametrize("decision", ["likelihood-all", "one-to-one"])
+def test_chance_of_who_may_name_anyone_is_one_in_all(decision: str):
+    found = result([0, 0, 3, -1], decision=decision, candidates=200)
+    assert found.chance == 0.5
 
 
 def test_keys_are_those_of_the_contract():
@@ -52,8 +59,8 @@ def test_keys_are_those_of_the_contract():
 
 
 def test_none_has_a_reason_and_no_number():
-    told = AttackResult.none("v2", "published", "no generator").to_dict()
-    assert told["reason"] == "no generator"
+    told = AttackResult.none("v2", "published", Reason("no_generator")).to_dict()
+    assert told["reasons"] == [{"key": "no_generator", "values": {}}]
     assert all(told[name] is None for name in ("rate", "ci", "upper", "chance", "recall", "top5"))
     json.dumps(told, allow_nan=False)
 
@@ -99,7 +106,7 @@ def test_report_and_its_curve():
         result([0, 0], releases=2, estimator="pooled", chosen_among=9),
         result([0, 1], releases=5),
         result([1, 1], releases=5, estimator="pooled", chosen_among=9),
-        AttackResult.none("v2", "published", "why"),
+        AttackResult.none("v2", "published", Reason("no_generator")),
     ]
     report = AttackReport(2, {"k": 5}, tuple(results), {"v1": results[1]})
     told = report.to_dict()

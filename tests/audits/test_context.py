@@ -6,7 +6,7 @@ import pytest
 from comparison_cases import people
 
 from sosie.audits.audit import audit
-from sosie.audits.context import Context
+from sosie.audits.context import RECIPIENTS, Context
 from sosie.errors import InputError
 
 FILE = """
@@ -39,7 +39,18 @@ def file(tmp_path: Path) -> Path:
 
 def test_without_a_context_the_defaults_judge() -> None:
     assert Context.of().targets == {}
-    assert Context.of("contract").targets == {"hidden_rate": 50}
+    assert Context.of("contract").targets == {}  # a contract binds who signs it only
+    assert Context.of("public", "high").targets == {"hidden_rate": 95}
+
+
+def test_attackers_have_a_target_in_every_context(file: Path, tmp_path: Path) -> None:
+    assert {Context.of(recipient).attack_target for recipient in RECIPIENTS} == {10}
+    assert Context.of("public", "high").attack_target == 5
+    assert Context.of("inside", "high").attack_target == 10
+    own = tmp_path / "own.toml"
+    own.write_text("[targets]\nstrongest_attack = 3\n", encoding="utf-8")
+    assert Context.of("public", "high", file=own).attack_target == 3
+    assert "strongest_attack" not in Context.of(file=own).targets
 
 
 def test_a_file_sets_targets_where_its_conditions_hold(file: Path) -> None:
@@ -57,7 +68,7 @@ def test_a_file_sets_targets_where_its_conditions_hold(file: Path) -> None:
 
 def test_options_win_over_the_file(file: Path) -> None:
     assert Context.of("inside", releases=1, file=file).targets["hidden_rate"] == 40
-    assert Context.of(sensitivity="ordinary", file=file).targets["hidden_rate"] == 50
+    assert Context.of(sensitivity="ordinary", file=file).target("hidden_rate", 90.0) == 90
     assert Context.of(file=file, targets={"hidden_rate": 99}).targets["hidden_rate"] == 99
 
 
@@ -121,6 +132,7 @@ def test_the_audit_says_what_judged_it(file: Path) -> None:
             "membership": 0.55,
             "local_cloaking": 7,
         },
+        "attack_target": 10,
     }
     with pytest.raises(InputError, match="no metric 'hiden_rate'"):
         audit(frame, frame, context=Context.of(targets={"hiden_rate": 3}))

@@ -85,6 +85,7 @@ def test_targets_are_those_in_use() -> None:
         "row_direct_match_protection": 90,
         "categorical_hidden_rate": 90,
         "rare_values": 0,
+        "contradictions": 0.0,
         "hellinger_mean": 0.1,
         "association_difference": 0.1,
     }

@@ -144,7 +144,7 @@ def test_what_can_not_be_used_is_named() -> None:
     with pytest.raises(InputError, match="surrogates for 'visits' are not made on a cluster"):
         of_neighbours(id=["visits"]).fit(cut(frame, 2))
     frame["code"] = np.arange(len(frame))
-    with pytest.raises(InputError, match="'code' look like an identifier"):
+    with pytest.raises(InputError, match=r"'code' \(a value for each row\)"):
         of_neighbours().fit(cut(frame, 2))
 
 

@@ -142,7 +142,7 @@ def test_one_line_names_them_all_and_gives_the_whole_command() -> None:
     command = line.split("go on without them: ")[1].split("; if one")[0]
     assert shlex.split(command) == [
         *("sosie", "run", "my file.csv", "-o", "out"),
-        *("--drop", "nom,a b", "--drop", "x,y"),
+        *("--drop", 'nom,a b,"x,y"'),
     ]
     assert "--categorical COL, or --numeric COL" in line
 

@@ -355,56 +355,14 @@ def test_nested_columns_and_empty_tables_are_refused(backend: Backend) -> None:
 # ---------------------------------------------------------------- identifiers
 
 
-def consecutive(rows: int) -> list[int]:
-    return [int(v) for v in np.random.default_rng(0).permutation(rows) + 1_000]
-
-
 def spread(rows: int) -> list[int]:
     return [int(v) for v in np.random.default_rng(0).choice(10**9, rows, replace=False)]
-
-
-@pytest.mark.parametrize(
-    ("name", "cells", "suspect"),
-    [
-        ("x", [f"P{i}" for i in range(50)], True),
-        ("x", [f"P{i}" for i in range(49)], False),
-        ("x", [f"P{i}" for i in range(49)] + ["P0"], False),
-        ("x", [*(f"P{i}" for i in range(50)), None, None], True),
-        ("x", sorted(spread(60)), True),
-        ("x", sorted(spread(60), reverse=True), True),
-        ("x", consecutive(60), True),
-        ("x", [float(v) for v in consecutive(60)], True),
-        ("x", spread(60), False),
-        ("patient_id", spread(60), True),
-        ("PatientID", spread(60), True),
-        ("ID", spread(60), True),
-        ("numéro_no", spread(60), True),
-        ("record key", spread(60), True),
-        ("width", spread(60), False),
-        ("monkey", spread(60), False),
-        ("patient_id", spread(49), False),
-        ("x", [v + 0.5 for v in consecutive(60)], False),
-        ("seen", [dt.date(2020, 1, 1) + dt.timedelta(days=i) for i in range(60)], False),
-    ],
-)
-def test_identifiers_are_noticed(
-    backend: Backend, name: str, cells: list[Any], suspect: bool
-) -> None:
-    table = Table.of(backend.frame({name: cells, "sex": (["F", "M"] * 40)[: len(cells)]}))
-    assert table.identifiers() == ((name,) if suspect else ())
 
 
 def test_whole_numbers_all_distinct_get_a_note(backend: Backend) -> None:
     table = Table.of(backend.frame({"income": spread(60)}))
     assert len(table.notes) == 1
     assert table.notes[0].startswith("column 'income' holds whole numbers that are all distinct")
-
-
-def test_an_identifier_that_is_meant_is_let_through() -> None:
-    frame = pl.DataFrame({"rank": range(60), "code": [f"c{i}" for i in range(60)]})
-    assert Table.of(frame).identifiers() == ("rank", "code")
-    assert Table.of(frame, Roles(numeric=("rank",), categorical=("code",))).identifiers() == ()
-    assert Table.of(frame, Roles(keep=("rank",), id=("code",))).identifiers() == ()
 
 
 # ---------------------------------------------------------------- a second table

@@ -498,7 +498,7 @@ def test_a_group_with_one_or_two_values_publishes_nobodys(present: int) -> None:
 @pytest.mark.parametrize(
     ("frame", "options", "said"),
     [
-        (mixed(9), {}, "9 rows, and a group holds at least k = 10"),
+        (mixed(9), {}, "k is 10, and in a table of 9 rows the largest k is 9"),
         (mixed(50), {"k": 1}, "k must be at least 2, got 1"),
         (pl.DataFrame({"x": [1.0] * 50, "c": ["a"] * 50}), {}, "no column varies"),
         (

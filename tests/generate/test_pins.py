@@ -45,6 +45,7 @@ def released(options: dict[str, Any]) -> str:
         "method": "smoothed",
         "k": 5,
         "components": 5,
+        "constraints": False,
     }
     avatarizer = Avatarizer(**(given | options)).fit(people)
     written = hashlib.sha256()

@@ -17,7 +17,7 @@ import pytest
 
 import sosie
 from sosie.data.files import read, write
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 from sosie.jobs.audit import Options as AuditOptions
 from sosie.jobs.audit import audit_files
@@ -73,15 +73,23 @@ PRIVATE = [
 # ---------------------------------------------------------------- the folder
 
 
-def test_attacks_are_part_of_the_folder(data: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    # Where the law of each person is known, attackers need no release.
+    ("method", "counts"),
+    [("exchangeable", {5}), ("smoothed", {0, 5}), ("barycentre", {0, 5})],
+)
+def test_attacks_are_part_of_the_folder(
+    data: Path, tmp_path: Path, method: str, counts: set[int]
+) -> None:
     steps: list[str] = []
-    done = run(data, tmp_path, Avatarizer(seed=5), Options(releases=None), progress=steps.append)
+    avatarizer = Avatarizer(seed=5, method=method)
+    done = run(data, tmp_path, avatarizer, Options(releases=None), progress=steps.append)
     assert steps == ["read", "fit", "draw", "audit", "attack", "report"]
     attacks = json.loads((tmp_path / "attack.json").read_text())
     assert attacks == done.attacks
     assert attacks["schema"] == "sosie/attack/1"
-    assert {r["releases"] for r in attacks["results"] if r["scenario"] == "v1"} == {0, 5}
-    run(data, tmp_path, Avatarizer(seed=5), Options(releases=0))
+    assert {r["releases"] for r in attacks["results"] if r["scenario"] == "v1"} == counts
+    run(data, tmp_path, Avatarizer(seed=5, method=method), Options(releases=0))
     assert not (tmp_path / "attack.json").exists()
 
 
@@ -90,8 +98,9 @@ def test_what_limited_the_attacks_is_told(
 ) -> None:
     monkeypatch.setattr("sosie.attacks.routine.MOST_PEOPLE", 100)
     done = run(data, tmp_path, Avatarizer(seed=5), Options(releases=None))
-    assert any("only the attacker with one profile" in note for note in done.notes)
-    assert told(tmp_path)["warnings"] == list(done.notes)
+    note = next(note for note in done.notes if isinstance(note, Reason))
+    assert note.key == "only_one_profile"
+    assert note.to_dict() in told(tmp_path)["warnings"]
 
 
 def test_a_table_that_can_not_be_attacked_is_told(
@@ -103,7 +112,7 @@ def test_a_table_that_can_not_be_attacked_is_told(
     monkeypatch.setattr("sosie.attacks.routine.routine", refused)
     done = run(data, tmp_path, Avatarizer(seed=5), Options(releases=None))
     assert done.attacks is None
-    assert "the avatars were not attacked: no two people differ" in done.notes
+    assert [note.key for note in done.notes if isinstance(note, Reason)] == ["run_not_attacked"]
     with pytest.raises(InputError, match="no two people differ"):
         run(data, tmp_path / "asked", Avatarizer(seed=5), Options(releases=3))
 
@@ -251,10 +260,12 @@ def test_the_report_can_be_made_again(data: Path, tmp_path: Path, language: str)
     assert done.report.read_bytes() == before
 
 
+@pytest.mark.parametrize(("method", "k"), [("exchangeable", 2), ("smoothed", 1)])
 def test_what_fewer_than_five_share_is_not_shown_even_with_a_small_k(
-    data: Path, tmp_path: Path
+    data: Path, tmp_path: Path, method: str, k: int
 ) -> None:
-    shown = told(run(data, tmp_path / "out", Avatarizer(k=1)).folder)["figures"]["distributions"]
+    done = run(data, tmp_path / "out", Avatarizer(k=k, method=method))
+    shown = told(done.folder)["figures"]["distributions"]
     for entry in shown:
         assert all(share * ROWS / 100 > FEWEST_SHOWN - 1e-6 for share in entry["originals"])
 
@@ -263,10 +274,11 @@ def test_notes_are_kept(tmp_path: Path) -> None:
     frame = table().with_columns(seen=pl.col("seen").dt.strftime("%m/%Y"), nothing=None)
     (tmp_path / "x.csv").write_bytes(frame.write_csv().encode("cp1252").replace(b"x", b"\xe9"))
     done = run(tmp_path / "x.csv", tmp_path / "out", Avatarizer())
-    assert len(done.notes) == 2
+    written = [n if isinstance(n, str) else n.to_dict() for n in done.notes]
+    assert sum(isinstance(note, str) for note in written) == 2
     assert "Windows-1252" in done.notes[0]
     assert "column 'nothing' has no value at all" in done.notes[1]
-    assert told(done.folder)["warnings"] == list(done.notes)
+    assert told(done.folder)["warnings"] == written
 
 
 # ---------------------------------------------------------------- names and places
@@ -299,7 +311,7 @@ def test_columns_of_any_name(tmp_path: Path, suffix: str) -> None:
     frame = pl.DataFrame({name: rng.normal(size=ROWS) for name in HOSTILE})
     frame = frame.with_columns(**{HOSTILE[0]: rng.choice([f"{name} " for name in HOSTILE], ROWS)})
     write(frame, tmp_path / f"x.{suffix}")
-    done = run(tmp_path / f"x.{suffix}", tmp_path / "out", Avatarizer(keep=["🩺"]))
+    done = run(tmp_path / f"x.{suffix}", tmp_path / "out", Avatarizer(keep_anyway=["🩺"]))
     assert read(done.avatars).frame.columns == HOSTILE
     shown = told(done.folder)["figures"]["distributions"]
     assert {entry["column"] for entry in shown} == set(HOSTILE)
@@ -404,6 +416,14 @@ def test_any_shape_has_a_report(tmp_path: Path, shape: str) -> None:
     assert read(done.avatars).frame.shape == frame.shape
 
 
+def test_a_column_of_which_no_value_is_drawn_is_told(tmp_path: Path) -> None:
+    frame, options = shapes()["nearly nothing"]
+    write(frame, tmp_path / "x.parquet")
+    done = run(tmp_path / "x.parquet", tmp_path / "out", Avatarizer(**options))
+    assert any("'b': only 3 people have a value" in note for note in done.notes)
+    assert read(done.avatars).frame["b"].null_count() == ROWS
+
+
 def test_many_columns(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frame = pl.DataFrame(
@@ -419,7 +439,8 @@ def test_many_columns(tmp_path: Path) -> None:
 
 def test_avatarize_leaves_the_link_to_its_owner(data: Path, tmp_path: Path) -> None:
     out, link = tmp_path / "a.csv", tmp_path / "l.parquet"
-    assert avatarize_file(data, out, Avatarizer(), aligned=link) == ()
+    notes = avatarize_file(data, out, Avatarizer(), aligned=link)
+    assert {note.kind for note in notes} <= {"levels_lost", "share_moved"}
     assert sys.platform == "win32" or stat.S_IMODE(link.stat().st_mode) == 0o600
     assert read(out).frame.shape == read(link).frame.shape == table().shape
 

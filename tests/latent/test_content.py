@@ -69,3 +69,18 @@ def test_every_bit_of_a_number_changes_half_of_the_bits() -> None:
         changed = mixed(numbers) ^ mixed(numbers ^ np.uint64(1 << bit))
         flipped = np.unpackbits(changed.view(np.uint8)).mean()
         assert abs(flipped - 0.5) < 0.01
+
+
+def test_hashes_do_not_depend_on_how_a_column_is_stored() -> None:
+    """Days or moments, whole numbers or floats, a table or a part of it: the values count."""
+    days = [dt.date(2020, 1, 1) + dt.timedelta(7 * i) for i in range(40)]
+    frame = pl.DataFrame({"day": days, "number": range(0, 80, 2)})
+    whole = Table.of(frame)
+    hashes = content_hashes(whole)
+    rows = np.arange(3, 40, 3)
+    assert np.array_equal(content_hashes(Table.of(frame[rows])), hashes[rows])
+    assert np.array_equal(content_hashes(whole.take(rows)), hashes[rows])
+    other = frame.with_columns(pl.col("day").cast(pl.Datetime("ns")), pl.col("number") * 1.0)
+    assert np.array_equal(content_hashes(Table.of(other)), hashes)
+    later = frame.with_columns(pl.col("day") + dt.timedelta(1))
+    assert not np.isin(content_hashes(Table.of(later)), hashes).any()

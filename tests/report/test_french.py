@@ -11,6 +11,7 @@ import pytest
 import report_fixture as fixture
 
 from sosie.cli import terminal
+from sosie.errors import Reason
 from sosie.report import build, build_attacks, build_pia, build_sweep
 from sosie.words import load
 
@@ -103,13 +104,13 @@ def whole(**changes: Any) -> tuple[str, set[str]]:
     audit |= {"context": fixture.context()}
     audit["utility"]["predictive_ratio"] = fixture.models()
     run["warnings"] = [
-        "attack: 1000 of 2000 targets were attacked, drawn at random",
+        {"key": "some_attacked", "values": {"attacked": 1000, "people": 2000}},
         "column 'age' holds whole numbers that are all distinct; if it is an identifier, drop it",
     ]
     attack["results"][0] |= {
         "rate": None,
         "ci": None,
-        "reason": "a mean and a covariance need at least 2 releases",
+        "reasons": [{"key": "two_releases", "values": {}}],
     }
     for key, change in changes.items():
         {"run": run, "audit": audit, "attack": attack}[key].update(change)
@@ -264,7 +265,7 @@ def test_the_context_stands_in_quotes_and_the_default_is_no_name() -> None:
 
 def test_warnings_are_french_and_an_unknown_one_says_its_language() -> None:
     html, _ = whole()
-    assert "attaque\u00a0: 1000 personnes sur 2000 ont été visées, tirées au hasard" in html
+    assert "1\u202f000 personnes sur 2\u202f000 ont été visées, tirées au hasard." in html
     unknown, known = whole(run={"warnings": ["a note of tomorrow"]})
     assert '<li lang="en"><bdi class="name">a note of tomorrow' in unknown
     assert faults(unknown, known) == []
@@ -304,7 +305,7 @@ def test_the_terminal_shows_french_spaces_and_names(capsys: pytest.CaptureFixtur
     terminal.sweep_table(fixture.tune(), "fr")
     terminal.attack_table(fixture.attack(), "fr")
     terminal.written("publish", "avatars.csv", "publish_note", "fr")
-    terminal.notes(["none of the drawn columns varies"], "fr")
+    terminal.notes([Reason("known_columns_constant")], "fr")
     out, err = capsys.readouterr()
     assert faults(f"<pre>{out}</pre><pre>{err}</pre>", {"csv"}) == []
     assert "\u202f%" in out

@@ -347,17 +347,18 @@ def _averages(mixture: Mixture, near: Ints, weights: Floats) -> tuple[Floats, Fl
 
 
 def _shares(voted: Voted, near: Ints, weights: Floats, decode: str | None) -> Floats:
-    """Probability that each neighbour's level is taken, ``(m, k)``."""
+    """Probability that each neighbour's level is taken, ``(m, k)``; 0 where none may vote."""
     codes = voted.codes[near]
     allowed = voted.allowed[codes]
     if decode == "draw":
-        votes = formulas.eligible(weights, allowed[:, None, :])
-        shares = formulas.level_shares(votes, votes.sum(axis=2, keepdims=True), 0.0)
-        return np.asarray(shares.mean(axis=1))
-    votes = formulas.eligible(weights.transpose(2, 0, 1), allowed.T[:, :, None])
-    taken = formulas.winner(codes.T[:, :, None], votes, voted.commonest)
-    # The first neighbour who holds a level stands for all who do.
-    same = codes[:, :, None] == codes[:, None, :]
-    first = np.argmax(same, axis=2) == np.arange(near.shape[1])
-    shares = (codes[:, None, :] == taken[:, :, None]).mean(axis=1) * first
-    return np.asarray(np.where(allowed.any(axis=1, keepdims=True), shares, 0.0))
+        shares = weights.mean(axis=1)
+        some = np.flatnonzero(~allowed.all(axis=1))
+        if len(some):
+            votes = formulas.eligible(weights[some], allowed[some][:, None, :])
+            total = votes.sum(axis=2, keepdims=True)
+            shares[some] = formulas.level_shares(votes, total, 0.0).mean(axis=1)
+        return np.asarray(shares)
+    votes = formulas.eligible(weights, allowed[:, None, :])
+    same = (codes[:, :, None] == codes[:, None, :]).astype(np.float64)
+    taken = formulas.winner(votes @ same, axis=2)
+    return np.asarray((taken[:, :, None] == np.arange(near.shape[1])).mean(axis=1) * allowed)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from sosie.attacks.estimators import DECLARATIONS
 from sosie.attacks.moments import Progress
 from sosie.attacks.profile import hidden_rate_complement, partial, related
 from sosie.attacks.results import AttackReport, AttackResult
+from sosie.attacks.scenarios import DECLARATIONS as DECLARED
 from sosie.attacks.scenarios import V1, V2, Arena, Cast, Insert, Nearest, Scenario, Setup
 from sosie.attacks.sources import AvatarSource, Generator, Source, source_of
 from sosie.attacks.strongest import Attacker, choose, family, verdict
@@ -41,14 +41,18 @@ MOST_TARGETS = 10_000
 MIXER = 0x9E3779B97F4A7C15
 """An odd number whose product spreads the bits of a row's key."""
 
+NAMING = ("v1", "nearest", "insert", "partial")
+"""Scenarios in which a person is named: a guarantee bounds these."""
+
 AIDED = tuple(DECLARATIONS)
 """Estimators from releases."""
 
-ScenarioName = Literal["v1", "v2", "nearest", "insert", "partial", "all"]
 ESTIMATORS = (*AIDED, *UNAIDED, "all")
 """What may be asked for as an estimator."""
 
-SCENARIOS = ("v1", "v2", "nearest", "insert", "partial", "all")
+LINKAGE = ("v1", "v2", "nearest", "insert", "partial")
+
+SCENARIOS = (*LINKAGE, *DECLARED, "all")
 """What may be asked for as a scenario."""
 
 _SCENARIOS: dict[str, Scenario] = {"v1": V1(), "v2": V2(), "insert": Insert(), "nearest": Nearest()}
@@ -113,7 +117,7 @@ def attack(
     data: Any,
     generator: Generator,
     *,
-    scenario: ScenarioName = "v1",
+    scenario: str | Sequence[str] = "v1",
     estimator: str | Sequence[str] = "all",
     decision: Decision | None = None,
     releases: int = 100,
@@ -139,7 +143,11 @@ def attack(
     scenario : what the attacker holds.
         ``v1``: the originals and the generator. ``v2``: one published release and the
         generator. ``nearest``: one full profile and one release. ``insert``: the same and
-        the generator. ``partial``: some columns of a profile and one release. Or ``all``.
+        the generator. ``partial``: some columns of a profile and one release.
+        ``contributor``: the originals and one release, to name whose row weighs most in a
+        record. ``groups``: who is in which group of exchangeable avatars. ``swap``: everybody
+        but one, to tell which of two people was in the table (minutes; not among ``all``). One,
+        several, or ``all``.
     estimator : how a person's avatars are modelled. From releases: ``published``,
         ``pooled``, ``nearest-mean``, ``diagonal``. From the generator's law, without
         release (V1): ``analytic``, ``geometry``, ``combined``, ``bayes``. One, several, or
@@ -188,6 +196,9 @@ def attack(
     >>> [(result.scenario, result.releases, result.targets) for result in report.results]
     [('v1', 10, 80)]
     """
+    played = (scenario,) if isinstance(scenario, str) else tuple(scenario)
+    if "all" in played:
+        played = (*LINKAGE, *(one.key for one in DECLARED.values() if not one.alone))
     names = (estimator,) if isinstance(estimator, str) else tuple(estimator)
     asked: tuple[str, ...] = (*AIDED, *UNAIDED) if "all" in names else names
     order = _Order(
@@ -198,9 +209,10 @@ def attack(
         candidates,
         releases,
         repeats,
-        several=scenario == "all",
+        several=len(played) > 1,
     )
-    _check(order, scenario)
+    for one in played:
+        _check(order, one)
     source = source_of(data, generator, roles)
     rows = len(source.originals)
     if candidates > rows:
@@ -220,23 +232,23 @@ def attack(
             progress=progress,
         ),
     )
-    every = ("v1", "v2", "nearest", "insert", "partial")
     with one_blas_thread():
-        return laboratory.report(every if scenario == "all" else (scenario,))
+        return laboratory.report(played)
 
 
 def _check(order: _Order, scenario: str) -> None:
-    if scenario not in ("all", "partial", *_SCENARIOS):
-        known = ", ".join((*_SCENARIOS, "partial", "all"))
+    if scenario not in SCENARIOS:
+        known = ", ".join(SCENARIOS)
         raise InputError(f"unknown scenario {scenario!r}; there are {known}")
     unknown = [name for name in order.estimators if name not in (*AIDED, *UNAIDED)]
     if unknown:
         known = ", ".join((*AIDED, *UNAIDED, "all"))
         raise InputError(f"unknown estimator {unknown[0]!r}; there are {known}")
-    if scenario in ("v2", "insert") and not order.aided:
+    alone = not order.several
+    if alone and scenario in ("v2", "insert") and not order.aided:
         raise InputError(f"{order.estimators[0]} needs the originals: it is for scenario v1")
-    needs = not order.unaided or scenario in ("v2", "insert")
-    if needs and order.releases < 2 and scenario not in ("nearest", "partial"):
+    needs = (scenario == "v1" and not order.unaided) or scenario in ("v2", "insert")
+    if alone and needs and order.releases < 2:
         raise InputError(
             f"a mean and a covariance need at least 2 releases, got {order.releases}; "
             "only analytic, geometry, combined and bayes need none"
@@ -265,17 +277,15 @@ def _counts(curve: bool | Sequence[int], releases: int) -> tuple[int, ...]:
     return tuple(sorted({*curve, releases}))
 
 
-def _law_of(source: Source, law: Avatarizer | None) -> Avatarizer | None:
-    if law is None:
-        law = source.avatarizer if isinstance(source, AvatarSource) else None
+def _law_of(source: Source, law: Avatarizer | None) -> Avatarizer | Reason:
+    """The Avatarizer whose law the attacker works out, or why there is none."""
+    if law is not None:
+        law = law.unconstrained().fit(source.originals)
+    elif isinstance(source, AvatarSource):
+        law = source.avatarizer
     else:
-        law = copy.copy(law).fit(source.originals)
-    return None if law is None or isinstance(law.fitted.law, Reason) else law
-
-
-def _because(result: AttackResult, reason: str) -> AttackResult:
-    """The same result with one more thing to know about its rate."""
-    return replace(result, reason="; ".join(filter(None, (result.reason, reason))))
+        return Reason("law_unknown")
+    return law.fitted.law if isinstance(law.fitted.law, Reason) else law
 
 
 def _twins(table: Table) -> int:
@@ -292,24 +302,23 @@ def _twins(table: Table) -> int:
     return int(counts[counts > 1].sum())
 
 
-def _bounds(results: Sequence[AttackResult]) -> Iterator[str]:
+def _bounded(results: Sequence[AttackResult]) -> Iterator[Reason]:
     """What deserves a look where the latent space has more components than were tried."""
     kept = sorted({r.most_components for r in results if r.most_components is not None})
     if kept:
-        numbers = " to ".join(str(n) for n in dict.fromkeys((kept[0], kept[-1])))
-        yield f"the latent space has more components than the {numbers} in which attackers worked"
+        yield Reason("more_components", {"components": kept[-1]})
 
 
 @dataclass(frozen=True)
 class _Laboratory:
     source: Source
-    law: Avatarizer | None
+    law: Avatarizer | Reason
     order: _Order
     setup: Setup
 
     def report(self, names: Sequence[str]) -> AttackReport:
         """Everything that was asked for."""
-        found = {name: list(self._scenario(name)) for name in names}
+        found = {name: [self._guaranteed(f) for f in self._scenario(name)] for name in names}
         strongest = {
             name: max(contenders, key=lambda f: f.rate or 0.0).result
             for name, all_found in found.items()
@@ -319,36 +328,57 @@ class _Laboratory:
         target = self.source.draw(self.setup.target)
         results = [f.result for all_found in found.values() for f in all_found]
         if not related(own, target, self.setup.seed):
-            reason = (
-                "rows are no closer to their own person than to anyone: not aligned, or unrelated"
-            )
-            results = [r if r.rate is None else _because(r, reason) for r in results]
+            unrelated = Reason("rows_unrelated")
+            results = [
+                r if r.rate is None else replace(r, reasons=(*r.reasons, unrelated))
+                for r in results
+            ]
         return AttackReport(
             rows=len(own),
             parameters=self.source.parameters,
             results=tuple(results),
             strongest=strongest,
             hidden_rate_complement=hidden_rate_complement(own, target, self._own_components()),
-            notes=(*self._notes(), *_bounds(results)),
+            notes=(*self._notes(), *_bounded(results)),
         )
+
+    def _guaranteed(self, found: _Found) -> _Found:
+        """With the bound of a guarantee, and the chance of one who knows the groups.
+
+        Members of a group of s people are named right with probability 1 / s by a blind choice
+        among them: over all people, as many as there are groups.
+        """
+        result = found.result
+        if result.rate is None or result.scenario not in NAMING or self.source.guarantee is None:
+            return found
+        known, chance = self.source.guarantee, result.chance
+        if result.scenario == "v1" and known.groups is not None:
+            chance = 100 * known.groups / len(self.source.originals)
+        bound = None if known.bound is None else 100 * known.bound
+        return replace(found, result=replace(result, chance=chance, bound=bound))
 
     def _own_components(self) -> int:
         return int(self.source.parameters.get("components", 5))
 
-    def _notes(self) -> Iterator[str]:
+    def _notes(self) -> Iterator[Reason]:
         people, attacked = len(self.source.originals), self.setup.targets
         if attacked is not None and attacked < people:
-            yield f"{attacked} of {people} targets were attacked, drawn at random"
+            yield Reason("some_attacked", {"attacked": attacked, "people": people})
         if twins := _twins(self.source.originals):
-            yield f"{twins} people have the same row as another: nobody can tell them apart"
+            yield Reason("same_rows", {"n": twins})
         roles = self.source.originals.roles
         if roles.keep:
-            yield "columns kept as they are can link rows to people; they are not attacked here"
+            yield Reason("kept_not_attacked", {"columns": [str(name) for name in roles.keep]})
         if int(self.source.parameters.get("augment", 1)) > 1:
-            yield "one avatar of each person is attacked; publishing several adds as many releases"
+            yield Reason("one_of_several_attacked")
 
     def _scenario(self, name: str) -> Iterator[_Found]:
         try:
+            if name in DECLARED:
+                yield from (
+                    _Found(result) for result in DECLARED[name].play(self.source, self.setup)
+                )
+                return
             if name == "partial":
                 components = self.order.components or self._own_components()
                 for result in partial(self.source, self.setup, components):
@@ -361,13 +391,12 @@ class _Laboratory:
         except InputError as error:
             if name == "v1" or not (self.order.everything or self.order.several):
                 raise
-            yield _Found(
-                AttackResult.none(name, "published", str(error), releases=self.order.releases)
-            )
+            reason = error.reason or Reason("as_written", {"text": str(error)})
+            yield _Found(AttackResult.none(name, "published", reason, releases=self.order.releases))
 
     def _aided(self, scenario: Scenario) -> Iterator[_Found]:
         if self.order.releases < 2 and scenario.name != "nearest":
-            reason = "a mean and a covariance need at least 2 releases"
+            reason = Reason("two_releases")
             yield _Found(AttackResult.none(scenario.name, "published", reason))
             return
         found: list[_Found] = []
@@ -419,11 +448,18 @@ class _Laboratory:
         most, only = arena.cloud.components, self.order.components
         attacker = family(("nearest-mean",), min(only or self._own_components(), most), most)[0]
         plain = self._plain(arena, replace(attacker, decision="row"))
-        yield replace(plain, result=replace(plain.result, estimator="nearest"))
+        yield replace(plain, result=self._anyone(plain.result))
         several = family(("nearest-mean",), only, most)
         chosen = choose(arena, several, self.order.candidates, ("row",))
-        result = replace(chosen.result, estimator="nearest")
+        result = self._anyone(chosen.result)
         yield _Found(result, chosen.rate, chosen.attacker)
+
+    def _anyone(self, result: AttackResult) -> AttackResult:
+        """The nearest of all rows: that only the first few are ranked is no choice of his."""
+        rows = len(self.source.originals)
+        return replace(
+            result, estimator="nearest", candidates=rows, recall=100.0, chance=100 / rows
+        )
 
     def _repeated(
         self, scenario: Scenario, setup: Setup, found: Sequence[_Found]
@@ -442,14 +478,13 @@ class _Laboratory:
 
     def _unaided(self) -> Iterator[_Found]:
         order = self.order
-        if self.law is None:
-            reason = "the law of the weights is not known for this generator; give it as law="
+        if isinstance(self.law, Reason):
             for name in order.unaided:
-                yield _Found(AttackResult.none("v1", name, reason, decision="likelihood-all"))
+                yield _Found(AttackResult.none("v1", name, self.law, decision="likelihood-all"))
             return
         runs = [self._unaided_once(self.law, repeat) for repeat in range(order.repeats)]
         if not order.everything and "bayes" in order.unaided and "bayes" not in runs[0]:
-            reason = "bayes averages over the smoothing noise, and these avatars have none"
+            reason = Reason("no_noise")
             yield _Found(AttackResult.none("v1", "bayes", reason, decision="likelihood-all"))
         for name in runs[0]:
             first = runs[0][name]

@@ -288,4 +288,4 @@ def _actg(data: Any) -> Table:
 
 
 def _avatarizer(method: str, decode: Decode, seed: int) -> Avatarizer:
-    return Avatarizer(K, COMPONENTS, method=method, decode=decode, seed=seed)
+    return Avatarizer(K, COMPONENTS, method=method, decode=decode, seed=seed, constraints=False)

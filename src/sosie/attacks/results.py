@@ -14,12 +14,21 @@ import numpy as np
 
 from sosie.attacks.decisions import Verdict
 from sosie.audits.intervals import clopper_pearson_upper, wilson
-from sosie.compute.arrays import Mask
+from sosie.compute.arrays import Floats, Mask
+from sosie.errors import Reason
 
 __all__ = ["PUBLISHED", "AttackReport", "AttackResult", "Rate", "spread"]
 
-PUBLISHED: Mapping[str, float] = {"v1": 87.1, "v2": 2.6, "hidden_rate_complement": 18.5}
-"""What the article prints for ACTG175, k=5, 100 releases."""
+PUBLISHED: Mapping[str, float] = {
+    "v1": 87.1,
+    "v2": 2.6,
+    "hidden_rate_complement": 18.5,
+    "chance": 2.0,
+}
+"""What the article prints for ACTG175, k=5, 100 releases; its chance is one of 50 candidates."""
+
+ANYONE = ("likelihood-all", "one-to-one")
+"""Decisions in which everyone in the table may be named."""
 
 COVERAGES = (1, 5, 10, 25, 50, 75, 100)
 """Shares of the targets, in percent, for which an attacker who is most sure speaks."""
@@ -53,7 +62,7 @@ class AttackResult:
 
     Attributes
     ----------
-    scenario : what the attacker holds: v1, v2, nearest, insert, partial.
+    scenario : what the attacker holds (see `sosie.attacks.scenarios`).
     estimator : how a person's avatars are modelled.
     decision : how a target is assigned.
     attack_components : dimensions of the latent space in which he works, or None.
@@ -61,7 +70,10 @@ class AttackResult:
     candidates : people (or rows) he considers for each target.
     rate, ci : percent of targets assigned to the right person, Wilson 95 %.
     upper : one-sided 95 % upper bound (Clopper-Pearson), percent.
-    chance : percent right if he drew among the candidates.
+    chance : percent right by a blind choice with the same knowledge: `recall` / `candidates` where
+        he draws among candidates of his own choosing, 1 / n where he may name anyone, 1 / s
+        where he knows the groups of s people whose avatars have one law.
+    bound : percent that a guarantee allows anyone; None where nothing is guaranteed.
     recall : percent of targets whose own person is among the candidates.
     top5 : percent whose own person is among his first five.
     precision : at each of some coverages, percent right among the targets he is surest of.
@@ -69,9 +81,10 @@ class AttackResult:
     shrinkage : of the pooled estimator.
     most_components : components that were kept, where the latent space has more.
     known : columns he knows, for ``partial``.
+    column : the one whose values are guessed, for ``groups``.
     chosen_among : attackers compared on the other half of the targets, where he was chosen.
     repeats : rates over disjoint sets of releases, percent.
-    reason : why there is no rate, or what to know about it.
+    reasons : why there is no rate, or what to know about it.
     """
 
     scenario: str
@@ -93,10 +106,12 @@ class AttackResult:
     known: int | None = None
     chosen_among: int | None = None
     repeats: tuple[float, ...] = ()
-    reason: str | None = None
+    bound: float | None = None
+    column: str | None = None
+    reasons: tuple[Reason, ...] = ()
 
     @classmethod
-    def none(cls, scenario: str, estimator: str, reason: str, **known: Any) -> AttackResult:
+    def none(cls, scenario: str, estimator: str, reason: Reason, **known: Any) -> AttackResult:
         """An attack that can't be done, and why."""
         blank: dict[str, Any] = {
             "decision": "likelihood",
@@ -106,7 +121,7 @@ class AttackResult:
             "targets": 0,
         }
         empty = dict.fromkeys(("rate", "ci", "upper", "chance", "recall", "top5"))
-        return cls(scenario, estimator, reason=reason, **{**blank, **empty, **known})
+        return cls(scenario, estimator, reasons=(reason,), **{**blank, **empty, **known})
 
     @classmethod
     def of(
@@ -126,7 +141,9 @@ class AttackResult:
         hits = float(verdict.hit.sum())
         rate = Rate.of(hits, trials)
         ranked = verdict.rank >= 0
+        recall = 100 * float(ranked.mean())
         one = decision == "one-to-one"
+        anyone = decision in ANYONE
         return cls(
             scenario=scenario,
             estimator=estimator,
@@ -137,12 +154,47 @@ class AttackResult:
             rate=rate.rate,
             ci=rate.ci,
             upper=100 * clopper_pearson_upper(hits, trials),
-            chance=100 / candidates,
-            recall=100 * float(ranked.mean()),
+            chance=(100 if anyone else recall) / candidates,
+            recall=recall,
             top5=None if one else 100 * float((ranked & (verdict.rank < 5)).mean()),
             targets=trials,
             precision=precision_by_coverage(verdict),
             **more,
+        )
+
+    @classmethod
+    def share(
+        cls,
+        right: Mask | Floats,
+        *,
+        scenario: str,
+        estimator: str,
+        decision: str,
+        chance: float | None,
+        **more: Any,
+    ) -> AttackResult:
+        """How often an attacker is right who names no person: a value, a row, one of two.
+
+        Parameters
+        ----------
+        right : (m,) bool, for each of those attacked; or how far, in 0..1.
+        chance : percent right by a blind choice; None where there is none to compare with.
+        """
+        hits, trials = float(right.sum()), len(right)
+        rate = Rate.of(hits, trials)
+        known = {"attack_components": None, "releases": 1, "candidates": 0} | more
+        return cls(
+            scenario=scenario,
+            estimator=estimator,
+            decision=decision,
+            rate=rate.rate,
+            ci=rate.ci,
+            upper=100 * clopper_pearson_upper(hits, trials),
+            chance=chance,
+            recall=None,
+            top5=None,
+            targets=trials,
+            **known,
         )
 
     @property
@@ -168,11 +220,14 @@ class AttackResult:
             "chosen_among",
             "repeats",
             "precision",
+            "bound",
+            "column",
+            "reasons",
         }
         found: dict[str, Any] = {}
         for f in fields(self):
             value = getattr(self, f.name)
-            if f.name not in always and value in (None, ()):
+            if (f.name not in always and value in (None, ())) or f.name == "reasons":
                 continue
             found[f.name] = _json(value)
         if self.precision:
@@ -182,7 +237,7 @@ class AttackResult:
             ]
         if self.repeats:
             found["repeats"] = spread(self.repeats)
-        return found
+        return found | {"reasons": [reason.to_dict() for reason in self.reasons]}
 
 
 def precision_by_coverage(verdict: Verdict) -> tuple[tuple[int, float], ...]:
@@ -238,7 +293,7 @@ class AttackReport:
     results: tuple[AttackResult, ...]
     strongest: Mapping[str, AttackResult] = field(default_factory=dict)
     hidden_rate_complement: Rate | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As in attack.json."""
@@ -251,8 +306,10 @@ class AttackReport:
             "strongest": {name: result.to_dict() for name, result in self.strongest.items()},
             "curves": {name: self.curve(name) for name in self.scenarios if self.curve(name)},
             "published": dict(PUBLISHED),
-            "hidden_rate_complement": None if complement is None else complement.to_dict(),
-            "notes": list(self.notes),
+            "hidden_rate_complement": None
+            if complement is None
+            else complement.to_dict() | {"chance": _short(100 / self.rows)},
+            "notes": [note.to_dict() for note in self.notes],
         }
 
     @property

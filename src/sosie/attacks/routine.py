@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sosie.attacks.laboratory import attack
+from sosie.attacks.laboratory import LINKAGE, attack
 from sosie.attacks.results import AttackReport
+from sosie.attacks.scenarios import DECLARATIONS
 from sosie.errors import Reason
 from sosie.generate.avatarizer import Avatarizer
 
@@ -49,7 +50,7 @@ def routine(avatarizer: Avatarizer, releases: int | None = None, seed: int = 0) 
     >>> people = pl.DataFrame({"a": [i * 37 % 41 for i in range(60)], "b": list(range(60))})
     >>> report = routine(Avatarizer(k=5, seed=1, numeric=["b"]).fit(people), releases=2)
     >>> report.scenarios
-    ('v1', 'v2', 'nearest', 'insert', 'partial')
+    ('v1', 'v2', 'nearest', 'insert', 'partial', 'groups')
     """
     table, settings = avatarizer.table, avatarizer.settings
     people = len(table)
@@ -60,10 +61,7 @@ def routine(avatarizer: Avatarizer, releases: int | None = None, seed: int = 0) 
     }
     if releases is None and people > MOST_PEOPLE:
         few = attack(table, avatarizer, scenario="nearest", components=settings.components, **known)
-        note = (
-            f"of {people} people, only the attacker with one profile and one release was tried;"
-            " the others take longer: ask for releases"
-        )
+        note = Reason("only_one_profile", {"people": people})
         return replace(few, notes=(*few.notes, note))
     law = avatarizer.fitted.law
     unaided: tuple[str, ...] = ()
@@ -72,7 +70,7 @@ def routine(avatarizer: Avatarizer, releases: int | None = None, seed: int = 0) 
     return attack(
         table,
         avatarizer,
-        scenario="all",
+        scenario=(*LINKAGE, *(one.key for one in DECLARATIONS.values() if one.quick)),
         estimator=("published", "pooled", "nearest-mean", *unaided),
         releases=RELEASES if releases is None else releases,
         **known,

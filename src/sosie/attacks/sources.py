@@ -19,6 +19,7 @@ from sosie.compute.arrays import Ints
 from sosie.data.table import Grid, Numbers, Roles, Table
 from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.guarantee import Guarantee
 from sosie.generate.methods import method_of
 from sosie.generate.secrets import Secrets
 
@@ -84,6 +85,10 @@ class Source(Protocol):
         """What is known of the generator, its seed excepted."""
 
     @property
+    def guarantee(self) -> Guarantee | None:
+        """What its releases guarantee, where that is known."""
+
+    @property
     def repeatable(self) -> bool:
         """Whether another run makes the same releases."""
 
@@ -116,6 +121,11 @@ class AvatarSource:
     def parameters(self) -> Mapping[str, Any]:
         """The settings."""
         return asdict(self.avatarizer.settings)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """That of the Avatarizer."""
+        return self.avatarizer.guarantee
 
     @property
     def repeatable(self) -> bool:
@@ -161,7 +171,7 @@ class AvatarSource:
 
     def _reseeded(self, purpose: int) -> Avatarizer:
         """The same settings; the secrets follow from the first seed, so that results repeat."""
-        again = copy.copy(self.avatarizer)
+        again = self.avatarizer.unconstrained()  # what it is fitted to is the method's table
         key = np.random.SeedSequence(self.avatarizer.secrets.seed, spawn_key=(purpose,))
         fresh = int.from_bytes(key.generate_state(4).tobytes())
         again._secrets = Secrets.of(fresh)
@@ -186,6 +196,10 @@ class OtherSource:
     def parameters(self) -> Mapping[str, Any]:
         """Its class is all that is known."""
         return {"generator": type(self.generator).__name__}
+
+    @property
+    def guarantee(self) -> None:
+        """Nothing is known of it."""
 
     @property
     def repeatable(self) -> bool:
@@ -230,7 +244,10 @@ class OtherSource:
             The releases exist already: there is no generator to fit again.
         """
         if isinstance(self.generator, Releases):
-            raise InputError("there is no generator to fit on the published release")
+            raise InputError(
+                "there is no generator to fit on the published release",
+                reason=Reason("no_generator"),
+            )
         frame = published.frame.to_native()
         return OtherSource(frame, copy.deepcopy(self.generator), self._originals.roles)
 
@@ -270,7 +287,9 @@ def source_of(data: Any, generator: Generator, roles: Roles | None = None) -> So
 
 def _is_fitted(avatarizer: Avatarizer, data: Any) -> bool:
     """Whether it was fitted on this very table."""
-    return avatarizer._fitted is not None and avatarizer.table is data
+    return avatarizer._fitted is not None and (
+        avatarizer.originals is data or avatarizer.table is data
+    )
 
 
 def fingerprint(table: Table) -> str:

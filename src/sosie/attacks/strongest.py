@@ -14,11 +14,14 @@ import numpy as np
 from sosie.attacks import decisions
 from sosie.attacks.decisions import Decision, Verdict
 from sosie.attacks.estimators import DECLARATIONS, Estimator, Piecemeal, Scorer
-from sosie.attacks.results import AttackResult, halves
+from sosie.attacks.results import ANYONE, AttackResult, halves
 from sosie.attacks.scenarios import Arena
 from sosie.compute.arrays import Ints
+from sosie.errors import Reason
 
 __all__ = ["Attacker", "Chosen", "choose", "family", "verdict"]
+
+EQUAL = "avatars_all_equal"
 
 SHRINKAGES = (0.02, 0.1, 1.0)
 """Amounts of shrinkage that are tried."""
@@ -43,7 +46,6 @@ class Attacker:
 
     def result(self, arena: Arena, found: Verdict, candidates: int, **more: object) -> AttackResult:
         """Rates of this attacker's verdict."""
-        everyone = self.decision in ("likelihood-all", "one-to-one")
         return AttackResult.of(
             found,
             scenario=arena.scenario,
@@ -51,24 +53,19 @@ class Attacker:
             decision=self.decision,
             attack_components=arena.cloud.first(self.components).components,
             releases=arena.cloud.releases,
-            candidates=arena.people if everyone else candidates,
+            candidates=arena.people if self.decision in ANYONE else candidates,
             shrinkage=self.estimator.shrinkage,
             most_components=arena.cloud.components if arena.cloud.bounded else None,
-            reason=self._reason(arena),
+            reasons=tuple(self._reasons(arena)),
             **more,
         )
 
-    def _reason(self, arena: Arena) -> str | None:
+    def _reasons(self, arena: Arena) -> Iterator[Reason]:
         """What to know about a rate that rests on covariances of rank 0."""
         if self.estimator.name != "published":
-            return None
-        equal = int(arena.cloud.first(self.components).equal.sum())
-        if not equal:
-            return None
-        return (
-            f"the avatars of {equal} of {arena.people} people are all equal: their covariance has"
-            " rank 0, and only that very point is theirs"
-        )
+            return
+        if equal := int(arena.cloud.first(self.components).equal.sum()):
+            yield Reason(EQUAL, {"equal": equal, "people": arena.people})
 
 
 @dataclass(frozen=True)

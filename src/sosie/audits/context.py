@@ -50,8 +50,20 @@ SENSITIVITIES = ("ordinary", "high")
 LARGEST = 1e12
 """No target is farther from 0; nor is what is not a number nearer."""
 
-BUILT_IN: tuple[Mapping[str, Any], ...] = ({"when": {"recipient": "contract"}, "hidden_rate": 50},)
-"""The commercial platform loosens hidden rate for a contractual third party."""
+ATTACKERS = "strongest_attack"
+"""The target of attackers among ``[[targets]]``, in percent."""
+
+SENSITIVE = {"recipient": "public", "sensitivity": "high"}
+
+BUILT_IN: tuple[Mapping[str, Any], ...] = (
+    {ATTACKERS: 10},
+    {"when": SENSITIVE, "hidden_rate": 95, ATTACKERS: 5},
+)
+"""One person in ten at most is found by whoever holds the file or a profile: half as strict as the
+5 % that the study of the method calls negligible, about the 9 % that EMA and Health Canada take as
+a ceiling. Where anyone gets sensitive data, one in twenty. No recipient loosens either: a contract
+binds who signs it, not who finds the file. The hidden rate is the same target for one attacker, the
+one with a profile."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +77,17 @@ class Context:
     sensitivity : ``ordinary`` or ``high``.
     releases : how many will ever be published.
     targets : metric -> target that differs from the default; None for no target.
+    attack_target : the highest rate, in percent, of an attacker who holds the file or a profile,
+        and the highest bound of a guarantee against who holds everything; None for no target.
     account : what is stated about purpose, recipients, measures and how a rate is read.
     analyses : of the study, that are to come out alike (see `sosie.studies.grammar`).
 
     Examples
     --------
-    >>> Context.of().target("hidden_rate", 90.0), Context.of("contract").target("hidden_rate", 90.0)
-    (90.0, 50.0)
+    >>> Context.of().attack_target, Context.of("public", "high").attack_target
+    (10.0, 5.0)
+    >>> Context.of("public", "high").target("hidden_rate", 90.0)
+    95.0
     """
 
     name: str = "default"
@@ -81,6 +97,7 @@ class Context:
     targets: Targets = field(default_factory=dict)
     account: Account = field(default_factory=Account)
     analyses: tuple[str, ...] = ()
+    attack_target: float | None = 10.0
 
     @classmethod
     def of(
@@ -117,12 +134,14 @@ class Context:
             if _holds(group.get("when", {}), facts, source):
                 chosen |= {key: _target(key, group[key], source) for key in group if key != "when"}
         chosen |= targets or {}
+        attack_target = chosen.pop(ATTACKERS)
         name = entries.get("name", "default" if file is None else Path(file).stem)
         return cls(
             name=str(name),
             targets=MappingProxyType(chosen),
             account=Account.of(entries, source),
             analyses=_analyses(entries, source),
+            attack_target=attack_target,
             **facts,
         )
 
@@ -138,6 +157,7 @@ class Context:
             "sensitivity": self.sensitivity,
             "releases": self.releases,
             "targets": dict(self.targets),
+            "attack_target": self.attack_target,
         }
         stated = self.account.to_dict()
         return fields | ({"stated": stated} if stated else {})

@@ -14,6 +14,7 @@ from sosie.audits.privacy.membership import membership
 from sosie.audits.privacy.rare_values import rare_values
 from sosie.audits.privacy.row_direct_match_protection import row_direct_match_protection
 from sosie.audits.utility.association_difference import association_difference
+from sosie.audits.utility.contradictions import contradictions
 from sosie.audits.utility.hellinger_mean import hellinger_mean
 from sosie.audits.utility.hellinger_projection import hellinger_projection
 from sosie.audits.utility.predictive_ratio import predictive_ratio
@@ -25,6 +26,7 @@ __all__ = [
     "closest_distances_ratio",
     "closest_rate",
     "column_direct_match_protection",
+    "contradictions",
     "correlation_protection_rate",
     "distance_to_closest",
     "hellinger_mean",

@@ -19,7 +19,7 @@ from sosie.audits.privacy.hidden_rate import hidden_rate
 from sosie.audits.privacy.local_cloaking import local_cloaking
 from sosie.audits.privacy.row_direct_match_protection import row_direct_match_protection
 from sosie.audits.results import Metric
-from sosie.data.table import Column, Numbers, Roles, Table, looks_like_identifier
+from sosie.data.table import Column, Numbers, Roles, Table
 from sosie.errors import InputError
 
 __all__ = ["Advice", "what_if_kept"]
@@ -132,7 +132,7 @@ def _record(
     advice: Advice = "include" if below else "keep"
     if record["below_target"]:
         unique = record["distinct"] >= UNIQUE * rows and not _continuous(column)
-        advice = "drop" if unique or looks_like_identifier(column) else "coarsen"
+        advice = "drop" if unique else "coarsen"
     others = {
         key: value for key, value in measured.items() if key != "column_direct_match_protection"
     }

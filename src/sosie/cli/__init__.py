@@ -18,6 +18,7 @@ import click
 
 from sosie._version import __version__
 from sosie.cli.analyses import analyses
+from sosie.cli.app_command import open_app
 from sosie.cli.attack import attack
 from sosie.cli.audit import audit
 from sosie.cli.avatarize import avatarize
@@ -64,7 +65,7 @@ def cli(context: click.Context) -> None:
 
 for command in (
     *(demo, run, avatarize, audit, analyses, attack, reproduce, tune, report),
-    completion,
+    *(open_app, completion),
 ):
     cli.add_command(command)
 
@@ -125,7 +126,7 @@ def status_of(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         return _refused(error.format_message(), getattr(error, "ctx", None))
     except InputError as error:
-        return _stopped() if _was_interrupted(error) else _refused(str(error))
+        return _stopped() if _was_interrupted(error) else _refused(_way_on(error, words))
     except MemoryError:
         return _refused("there is not enough memory for this table; try fewer rows or columns")
     except KeyboardInterrupt:
@@ -136,6 +137,15 @@ def status_of(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 (the last resort: say whose fault it is)
         return _stopped() if _was_interrupted(error) else _fault(error)
     return 0
+
+
+def _way_on(error: InputError, words: Sequence[str]) -> str:
+    """What an error says; of columns that identify people, the whole command to go on."""
+    from sosie.data.identifiers import IdentifierError, refusal
+
+    if isinstance(error, IdentifierError):
+        return refusal(error.suspects, ["sosie", *words])
+    return str(error)
 
 
 def _stopped() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,11 +16,14 @@ from sosie.cli.options import (
     HTML,
     JSON,
     LANGUAGE,
-    SEPARATOR,
     dates,
     examples,
+    reading,
     with_options,
 )
+
+if TYPE_CHECKING:
+    from sosie.data.files import Reading
 
 __all__ = ["analyses"]
 
@@ -57,7 +61,7 @@ __all__ = ["analyses"]
     " parameters were drawn anew (Raghunathan, Reiter and Rubin 2003).",
 )
 @with_options(COLUMNS)
-@SEPARATOR
+@reading
 @JSON
 @HTML
 @LANGUAGE
@@ -74,7 +78,7 @@ def analyses(
     categorical: Sequence[str],
     numeric: Sequence[str],
     date: Sequence[str],
-    sep: str | None,
+    how: Reading,
     json_: Path | None,
     html: Path | None,
     lang: str,
@@ -104,8 +108,9 @@ def analyses(
             categorical=tuple(categorical),
             numeric=tuple(numeric),
             date=dates(date),
+            na=how.na,
         ),
-        separator=sep,
+        reading=how,
         language=lang,
     )
     with terminal.steps() as step:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,13 +14,16 @@ from sosie.cli.options import (
     JSON,
     LANGUAGE,
     MEMORY,
-    SEPARATOR,
     Generation,
     Registered,
     examples,
     generation,
+    reading,
     size,
 )
+
+if TYPE_CHECKING:
+    from sosie.data.files import Reading
 
 __all__ = ["attack"]
 
@@ -52,7 +55,8 @@ def _estimators() -> Sequence[str]:
     show_default=True,
     help="What the attacker holds. v1: the originals and the generator; v2: one release and the"
     " generator; nearest: one full profile and one release; insert: that and the generator;"
-    " partial: some columns of a profile.",
+    " partial: some columns of a profile; contributor: the originals and one release, to name"
+    " whose row weighs most in a record; swap: everybody but one; groups: who is in which group.",
 )
 @click.option(
     "--releases",
@@ -98,7 +102,7 @@ def _estimators() -> Sequence[str]:
     help="Private folder that keeps what each release taught, so that the same command goes on"
     " where it stopped. It needs --seed.",
 )
-@SEPARATOR
+@reading
 @MEMORY
 @JSON
 @HTML
@@ -115,7 +119,7 @@ def attack(
     curve: bool,
     repeats: int,
     resume: Path | None,
-    sep: str | None,
+    how: Reading,
     memory: str | None,
     json_: Path | None,
     html: Path | None,
@@ -144,8 +148,8 @@ def attack(
     with terminal.bar() as progress:
         found = attack_file(
             data,
-            made.avatarizer(),
-            separator=sep,
+            made.avatarizer(na=how.na),
+            reading=how,
             results=None if piped else json_,
             page=html,
             memory=size(memory),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,13 +18,18 @@ from sosie.cli.options import (
     JSON,
     LANGUAGE,
     MEMORY,
-    SEPARATOR,
     dates,
     examples,
+    lengths,
+    names,
+    reading,
     size,
     with_options,
 )
 from sosie.errors import InputError
+
+if TYPE_CHECKING:
+    from sosie.data.files import Reading
 
 __all__ = ["audit"]
 
@@ -58,7 +64,7 @@ __all__ = ["audit"]
     " are then Parquet files or folders of them, and only what needs counts and neighbours is"
     " measured.",
 )
-@SEPARATOR
+@reading
 @MEMORY
 @JSON
 @HTML
@@ -70,6 +76,8 @@ def audit(
     aligned: bool,
     holdout: Path | None,
     drop: Sequence[str],
+    pivot: int | None,
+    coarsen: Sequence[str],
     categorical: Sequence[str],
     numeric: Sequence[str],
     date: Sequence[str],
@@ -77,7 +85,7 @@ def audit(
     context: Path | None,
     what_if_kept: bool,
     scheduler: str | None,
-    sep: str | None,
+    how: Reading,
     memory: str | None,
     json_: Path | None,
     html: Path | None,
@@ -99,15 +107,18 @@ def audit(
         aligned=aligned,
         holdout=holdout,
         roles=Roles(
-            drop=tuple(drop),
-            categorical=tuple(categorical),
-            numeric=tuple(numeric),
+            drop=tuple(names(drop, "--drop")),
+            categorical=tuple(names(categorical, "--categorical")),
+            numeric=tuple(names(numeric, "--numeric")),
             date=dates(date),
+            na=how.na,
+            pivot=pivot,
+            coarsen=lengths(coarsen),
         ),
         components=components,
         context=None if context is None else Context.of(file=context),
         guide=what_if_kept,
-        separator=sep,
+        reading=how,
         memory=size(memory),
         language=lang,
     )

@@ -10,15 +10,15 @@ import click
 from sosie.cli.options import (
     FILE,
     MEMORY,
-    SEPARATOR,
     Generation,
     examples,
     generation,
+    reading,
     size,
 )
 
 if TYPE_CHECKING:
-    pass
+    from sosie.data.files import Reading
 
 __all__ = ["avatarize"]
 
@@ -27,7 +27,7 @@ __all__ = ["avatarize"]
 @click.argument("data", type=FILE)
 @click.option("-o", "--out", type=FILE, required=True, help="File to write: .csv or .parquet.")
 @generation
-@SEPARATOR
+@reading
 @MEMORY
 @click.option(
     "--scheduler",
@@ -46,7 +46,7 @@ def avatarize(
     data: Path,
     out: Path,
     made: Generation,
-    sep: str | None,
+    how: Reading,
     memory: str | None,
     scheduler: str | None,
     aligned: Path | None,
@@ -64,15 +64,15 @@ def avatarize(
 
         options: dict[str, Any] = {"scheduler": scheduler, "aligned": aligned}
         with terminal.steps() as step:
-            avatarize_folder(data, out, made.avatarizer(), progress=step, **options)
+            avatarize_folder(data, out, made.avatarizer(na=how.na), progress=step, **options)
         terminal.written("wrote", out)
         return
     with terminal.steps() as step:
         notes = avatarize_file(
             data,
             out,
-            made.avatarizer(),
-            separator=sep,
+            made.avatarizer(na=how.na),
+            reading=how,
             aligned=aligned,
             memory=size(memory),
             progress=step,

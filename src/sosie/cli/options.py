@@ -31,7 +31,7 @@ __all__ = [
     "LANGUAGE",
     "MAKING",
     "MEMORY",
-    "SEPARATOR",
+    "READING",
     "SETTING",
     "Generation",
     "Registered",
@@ -39,6 +39,9 @@ __all__ = [
     "dates",
     "examples",
     "generation",
+    "lengths",
+    "names",
+    "reading",
     "size",
     "weights",
     "with_options",
@@ -62,6 +65,11 @@ class Registered(Name):
 
     def __init__(self, name: str, names: Callable[[], Sequence[str]]) -> None:
         self.name, self._names = name, names
+
+    @property
+    def choices(self) -> Sequence[str]:
+        """The names."""
+        return self._names()
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002 (click's signature)
         """The names, as help shows them."""
@@ -102,9 +110,29 @@ LANGUAGE = click.option(
     show_default=True,
     help="Language of the report and of the table in the terminal.",
 )
-SEPARATOR = click.option(
-    "--sep", metavar="';'", help="Separator of the CSV; found by itself where not given."
+READING = (
+    click.option(
+        "--sep", metavar="';'", help="Separator of the CSV; found by itself where not given."
+    ),
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line names the columns; by default looked at.",
+    ),
+    click.option(
+        "--decimal", type=click.Choice([".", ","]), help="Mark before decimals; by default found."
+    ),
+    click.option(
+        "--na",
+        multiple=True,
+        metavar="A,B",
+        help="Texts that stand for a missing value in columns of numbers, such as NC,ND.",
+    ),
+    click.option(
+        "--sheet", metavar="NAME", help="Sheet of an Excel workbook; by default the first."
+    ),
 )
+"""How a file is read."""
 HOLDOUT = click.option(
     "--holdout",
     type=FILE,
@@ -152,7 +180,7 @@ COLUMNS = (
         "--drop",
         multiple=True,
         metavar="COL",
-        help="Leave a column out. Repeatable.",
+        help="Leave columns out: a, or a,b,c. Repeatable, like all options that take COL.",
     ),
     click.option(
         "--categorical",
@@ -168,6 +196,18 @@ COLUMNS = (
         multiple=True,
         metavar="COL[=FORMAT]",
         help="Treat a text column as dates, such as born=%d/%m/%Y; without a format, ISO 8601.",
+    ),
+    click.option(
+        "--pivot",
+        type=int,
+        metavar="YEAR",
+        help="The last year that two digits stand for; by default this year.",
+    ),
+    click.option(
+        "--coarsen",
+        multiple=True,
+        metavar="COL=N",
+        help="Keep the first N characters of a text column, before anything else.",
     ),
 )
 SETTING = (
@@ -239,6 +279,36 @@ MAKING = (
         help="Draw categories together, so that they never contradict.",
     ),
     click.option(
+        "--rare-as",
+        metavar="VALUE",
+        help="Write this instead of levels that too few people hold.",
+    ),
+    click.option(
+        "--order",
+        multiple=True,
+        metavar="'A<=B'",
+        help="An order of two columns that every avatar keeps, beside those that are found.",
+    ),
+    click.option(
+        "--derive",
+        multiple=True,
+        metavar="'COL = FORMULA'",
+        help="A column that others give, such as 'margin = price * (1 - discount)'.",
+    ),
+    click.option(
+        "--no-constraints",
+        "constraints",
+        flag_value=False,
+        default=True,
+        type=bool,
+        help="Do not look for what holds between columns.",
+    ),
+    click.option(
+        "--rows-are-people",
+        is_flag=True,
+        help="Go on where a number of the person stands on several rows.",
+    ),
+    click.option(
         "--weight",
         multiple=True,
         metavar="COL=W",
@@ -278,6 +348,13 @@ class Generation:
     weight: Sequence[str]
     min_level_count: int | None
     augment: int
+    pivot: int | None
+    coarsen: Sequence[str]
+    rare_as: str | None
+    order: Sequence[str]
+    derive: Sequence[str]
+    constraints: bool
+    rows_are_people: bool
 
     def avatarizer(self, **changes: Any) -> Avatarizer:
         """An avatarizer with these options, some of them changed."""
@@ -291,15 +368,22 @@ class Generation:
             "seed": self.seed,
             "min_level_count": self.min_level_count,
             "augment": self.augment,
-            "keep": self.keep,
-            "keep_anyway": self.keep_anyway,
+            "keep": names(self.keep, "--keep"),
+            "keep_anyway": names(self.keep_anyway, "--keep-anyway"),
             "key": self._key(),
-            "drop": self.drop,
-            "id": self.id,
-            "categorical": self.categorical,
-            "numeric": self.numeric,
+            "drop": names(self.drop, "--drop"),
+            "id": names(self.id, "--id"),
+            "categorical": names(self.categorical, "--categorical"),
+            "numeric": names(self.numeric, "--numeric"),
+            "pivot": self.pivot,
+            "coarsen": lengths(self.coarsen),
+            "rare_as": self.rare_as,
+            "order": self.order,
+            "derive": self.derive,
+            "constraints": self.constraints,
+            "rows_are_people": self.rows_are_people,
             "date": dates(self.date),
-            "linked": [cells(group) for group in self.linked],
+            "linked": [cells(group, "--linked") for group in self.linked],
             "weights": weights(self.weight),
         }
         return Avatarizer(**(options | changes))
@@ -359,6 +443,54 @@ def dates(options: Sequence[str]) -> dict[Hashable, str | None]:
     return found
 
 
+def names(options: Sequence[str], name: str) -> list[str]:
+    """Columns of an option that takes several, each time it is given.
+
+    Parameters
+    ----------
+    name : of the option, for the message.
+
+    >>> names(["a,b", 'arm,"arm, label"'], "--drop")
+    ['a', 'b', 'arm', 'arm, label']
+    """
+    return [column for option in options for column in cells(option, name)]
+
+
+def lengths(options: Sequence[str]) -> dict[Hashable, int]:
+    """``COL=N`` as column -> number of characters.
+
+    >>> lengths(["postcode=2"])
+    {'postcode': 2}
+    """
+    found: dict[Hashable, int] = {}
+    for option in options:
+        name, _, length = option.rpartition("=")
+        if not name or not length.isdecimal():
+            raise InputError(f"--coarsen takes COLUMN=NUMBER, got {option!r}")
+        found[name] = int(length)
+    return found
+
+
+def reading(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of how a file is read to a command, which gets them as one `Reading`."""
+
+    @wraps(command)
+    def gathered(**options: Any) -> None:
+        from sosie.data.files import Reading
+
+        how = Reading(
+            separator=options.pop("sep"),
+            header=options.pop("header"),
+            decimal=options.pop("decimal"),
+            na=tuple(names(options.pop("na"), "--na")),
+            sheet=options.pop("sheet"),
+        )
+        command(how=how, **options)
+
+    optioned: Callable[..., None] = with_options(READING)(gathered)
+    return optioned
+
+
 def weights(options: Sequence[str]) -> dict[str, float]:
     """``COL=W`` as column -> weight.
 
@@ -384,10 +516,14 @@ def size(option: str | None) -> int | None:
     return None if option is None else parsed(option)
 
 
-def cells(option: str) -> list[str]:
+def cells(option: str, name: str) -> list[str]:
     """Names separated by commas; a name with a comma is put in double quotes.
 
-    >>> cells('arm,"arm, label"')
+    Parameters
+    ----------
+    name : of the option, for the message.
+
+    >>> cells('arm,"arm, label"', "--linked")
     ['arm', 'arm, label']
     """
     try:
@@ -396,7 +532,7 @@ def cells(option: str) -> list[str]:
         rows = []
     if len(rows) != 1:
         raise InputError(
-            f"--linked takes names separated by commas, those with a comma or a line end in "
+            f"{name} takes names separated by commas, those with a comma or a line end in "
             f"double quotes, got {option!r}"
         )
     return rows[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,10 +12,13 @@ from sosie.cli.options import (
     HTML,
     JSON,
     LANGUAGE,
-    SEPARATOR,
     examples,
+    reading,
 )
 from sosie.errors import InputError
+
+if TYPE_CHECKING:
+    from sosie.data.files import Reading
 
 __all__ = ["reproduce"]
 
@@ -32,7 +36,7 @@ __all__ = ["reproduce"]
 @click.option(
     "--releases", default=100, show_default=True, metavar="T", help="Releases; the article has 100."
 )
-@SEPARATOR
+@reading
 @JSON
 @HTML
 @LANGUAGE
@@ -42,7 +46,7 @@ def reproduce(
     fetch: bool,
     seed: int,
     releases: int,
-    sep: str | None,
+    how: Reading,
     json_: Path | None,
     html: Path | None,
     lang: str,
@@ -63,7 +67,7 @@ def reproduce(
             data,
             seed=seed,
             releases=releases,
-            separator=sep,
+            reading=how,
             results=None if piped else json_,
             page=html,
             language=lang,

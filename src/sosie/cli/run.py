@@ -15,14 +15,15 @@ from sosie.cli.options import (
     HOLDOUT,
     LANGUAGE,
     MEMORY,
-    SEPARATOR,
     Generation,
     examples,
     generation,
+    reading,
     size,
 )
 
 if TYPE_CHECKING:
+    from sosie.data.files import Reading
     from sosie.jobs.run import Run
 
 __all__ = ["results", "run"]
@@ -38,7 +39,7 @@ __all__ = ["results", "run"]
 @click.argument("data", type=FILE)
 @click.option("-o", "--out", type=FILE, required=True, help="Folder to write.")
 @generation
-@SEPARATOR
+@reading
 @HOLDOUT
 @click.option(
     "--holdout-share",
@@ -63,7 +64,7 @@ def run(
     data: Path,
     out: Path,
     made: Generation,
-    sep: str | None,
+    how: Reading,
     holdout: Path | None,
     holdout_share: float,
     releases: int | None,
@@ -84,7 +85,7 @@ def run(
     from sosie.jobs.run import run as run_file
 
     options = Options(
-        separator=sep,
+        reading=how,
         holdout=holdout,
         holdout_share=holdout_share,
         context=None if context is None else Context.of(file=context),
@@ -94,7 +95,7 @@ def run(
         language=lang,
     )
     with terminal.steps() as step:
-        done = run_file(data, out, made.avatarizer(), options, progress=step)
+        done = run_file(data, out, made.avatarizer(na=how.na), options, progress=step)
     results(done, lang)
 
 

@@ -12,14 +12,17 @@ from rich.markup import escape
 from rich.table import Table as Grid
 from rich.text import Text
 
+from sosie.cli.progress import noted
+from sosie.errors import Reason
 from sosie.words import Words, load
-from sosie.words.readings import Standing, reason, standing, translated
+from sosie.words.readings import Standing, reason, reasons, standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from sosie.audits.results import Audit, Metric
+    from sosie.generate.notices import Notice
 
 __all__ = [
     "analyses_table",
@@ -100,12 +103,13 @@ def raw(text: str) -> None:
     binary.flush()
 
 
-def notes(texts: Sequence[str], language: str = "en") -> None:
+def notes(told: Sequence[str | Reason | Notice], language: str = "en") -> None:
     """Print what deserves a look, on standard error."""
     words = load(language)
-    for text in texts:
+    for note in told:
         head = words("format.colon", label=words("terminal.note"), value="").rstrip(" ")
-        shown = escape(printable(translated(words, text)))
+        plain = note if isinstance(note, str) else note.to_dict()
+        shown = escape(printable(reason(words, plain)))
         _console(errors=True).print(f"[yellow]{head}[/] {shown}", soft_wrap=True)
 
 
@@ -141,7 +145,7 @@ def steps(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """Show a spinner with the step at work, where standard error is a terminal."""
     console = _console(errors=True)
     if quiet or not console.is_terminal:
-        yield lambda _: None
+        yield noted
         return
     with console.status("Starting") as status:
         yield lambda name: status.update(escape(_STEPS.get(name, name)))
@@ -152,7 +156,7 @@ def bar() -> Iterator[Callable[[int, int, str], None]]:
     """Show how much of long work is done, where standard error is a terminal."""
     console = _console(errors=True)
     if not console.is_terminal:
-        yield lambda *_: None
+        yield lambda done, total, what: noted(what, done, total)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Remaining
@@ -349,6 +353,6 @@ def attack_table(told: Mapping[str, Any], language: str = "en") -> None:
             style="bold" if result in strongest else "",
         )
     console.print(grid)
-    reasons = dict.fromkeys(r["reason"] for r in told["results"] if r.get("reason"))
-    for text in reasons:
-        console.print(f"[dim]{escape(printable(translated(words, text)))}[/]", soft_wrap=True)
+    texts = dict.fromkeys(filter(None, (reasons(words, result) for result in told["results"])))
+    for text in texts:
+        console.print(f"[dim]{escape(printable(text))}[/]", soft_wrap=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -17,12 +17,15 @@ from sosie.cli.options import (
     JSON,
     LANGUAGE,
     MAKING,
-    SEPARATOR,
     Generation,
     examples,
+    reading,
     with_options,
 )
 from sosie.errors import InputError
+
+if TYPE_CHECKING:
+    from sosie.data.files import Reading
 
 __all__ = ["several", "targets_of", "tune"]
 
@@ -44,12 +47,12 @@ Value = TypeVar("Value", int, str)
     default="3,5,8,10,15,20,30,50",
     show_default=True,
     metavar="N,N",
-    help="Numbers of neighbours to try.",
+    help="Sizes of the smallest group, or numbers of neighbours, to try.",
 )
 @click.option(
     "--method",
     "methods",
-    default="smoothed,barycentre",
+    default="exchangeable,smoothed,barycentre",
     show_default=True,
     metavar="NAME,NAME",
     help="Methods to try.",
@@ -78,7 +81,7 @@ Value = TypeVar("Value", int, str)
 @CONTEXT
 @ANALYSES
 @with_options(MAKING)
-@SEPARATOR
+@reading
 @JSON
 @HTML
 @click.option(
@@ -99,7 +102,7 @@ def tune(
     targets: Sequence[str],
     context: Path | None,
     texts: Sequence[str],
-    sep: str | None,
+    how: Reading,
     json_: Path | None,
     html: Path | None,
     resume: Path | None,
@@ -136,8 +139,8 @@ def tune(
     with terminal.bar() as progress:
         found = tune_file(
             data,
-            separator=sep,
-            roles=made.avatarizer().roles,
+            reading=how,
+            roles=made.avatarizer(na=how.na).roles,
             options=options,
             folder=resume,
             results=None if piped else json_,

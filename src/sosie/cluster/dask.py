@@ -31,6 +31,7 @@ from sosie.compute.storage import MEMORY
 from sosie.data import frames
 from sosie.data.atomic import usual_mode
 from sosie.data.files import check_apart
+from sosie.data.identifiers import IdentifierError, Suspect, suspect
 from sosie.data.native import written
 from sosie.data.parquet import Scan
 from sosie.data.rows import values_of
@@ -42,7 +43,6 @@ from sosie.data.table import (
     Table,
     check_linked,
     encoded_column,
-    looks_like_identifier,
 )
 from sosie.errors import InputError, SosieWarning, quoted
 from sosie.generate.draw import gather, gathered_into
@@ -393,7 +393,7 @@ def encoded_columns(
     groups: list[Any] = []
     rows: list[list[Any]] = []
     held: dict[Hashable, Any] = {}
-    suspects: list[Hashable] = []
+    suspects: list[Suspect] = []
 
     def begin(own: Sequence[Hashable]) -> tuple[Any, ...]:
         # Files are read by the task itself, which so never holds a column twice.
@@ -416,10 +416,7 @@ def encoded_columns(
         del facts
         waiting.extend(islice(begun, 1))
     if suspects:
-        raise InputError(
-            f"columns {quoted(suspects)} look like an identifier: leave them out (drop), or, if"
-            " they are really meant, keep them or declare them numeric"
-        )
+        raise IdentifierError(suspects)
     if not groups:
         raise InputError(
             "no column is left to make avatars from: all are kept, dropped or identifiers"
@@ -435,7 +432,7 @@ class _Encoded:
     group: Any
     natives: dict[Hashable, Any]
     notes: list[str]
-    identifiers: list[Hashable]
+    identifiers: list[Suspect]
     arrays: tuple[Any, ...]
 
 
@@ -450,6 +447,7 @@ def _encoded(
     notes: list[str] = []
     columns: list[Column] = []
     natives: dict[Hashable, Any] = {}
+    suspects: list[Suspect] = []
     for i, name in enumerate(names):
         series = (
             pieces.get_column(name) if isinstance(pieces, Scan) else whole_column(name, pieces[i])
@@ -457,11 +455,12 @@ def _encoded(
         column = encoder.column(encoded_column(name, series, roles, notes))
         columns.append(column)
         natives[name] = _shown(column, series)
+        answered = name in (*roles.categorical, *roles.numeric, *roles.date)
+        found = None if answered else suspect(name, series)
+        suspects += [] if found is None else [found]
         del series
     for column in columns if len(columns) > 1 else ():
         check_linked(column)
-    forced = {*roles.categorical, *roles.numeric}
-    suspects = [c.name for c in columns if c.name not in forced and looks_like_identifier(c)]
     group, arrays = (None, ()) if suspects else encoder.made(columns, settings, notes)
     return _Encoded(group, natives, notes, suspects, arrays)
 
@@ -534,7 +533,7 @@ def _kind(dtype: Any) -> str:
     return str(dtype)
 
 
-def _facts(whole: _Encoded) -> tuple[Any, dict[Hashable, Any], list[str], list[Hashable]]:
+def _facts(whole: _Encoded) -> tuple[Any, dict[Hashable, Any], list[str], list[Suspect]]:
     return whole.group, whole.natives, whole.notes, whole.identifiers
 
 

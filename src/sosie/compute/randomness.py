@@ -28,6 +28,7 @@ class Purpose(IntEnum):
     NOISE = 3
     ORDER = 4
     SURROGATE = 5
+    MENDED = 6
 
 
 def fresh_seed() -> int:

@@ -25,7 +25,16 @@ from sosie.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Dialect", "File", "check_apart", "check_format", "check_room", "read", "write"]
+__all__ = [
+    "Dialect",
+    "File",
+    "Reading",
+    "check_apart",
+    "check_format",
+    "check_room",
+    "read",
+    "write",
+]
 
 CSV = (".csv", ".txt", ".tsv", ".tab")
 PARQUET = (".parquet", ".pq")
@@ -49,6 +58,37 @@ READING = 3
 
 NARROWEST = 1
 """Bytes of a cell of a table, at least."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read; what is None is found.
+
+    Attributes
+    ----------
+    separator, header, decimal, na, sheet : see `read`.
+    """
+
+    separator: str | None = None
+    header: bool | None = None
+    decimal: Decimal | None = None
+    na: tuple[str, ...] = ()
+    sheet: str | None = None
+
+    def read(self, path: Path) -> File:
+        """Read a file so (see `read`)."""
+        return read(
+            path,
+            self.separator,
+            header=self.header,
+            decimal=self.decimal,
+            na=self.na,
+            sheet=self.sheet,
+        )
+
+    def given(self) -> bool:
+        """Whether anything is said."""
+        return self != Reading()
 
 
 @dataclass(frozen=True)

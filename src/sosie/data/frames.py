@@ -39,6 +39,7 @@ __all__ = [
     "like",
     "objects",
     "objects_at",
+    "reordered",
     "surrogates",
     "take",
     "take_rows",
@@ -819,6 +820,12 @@ def take_rows(frame: Frame, rows: Ints) -> Frame:
     """Some rows of a table; unused categories are left out."""
     taken = {name: take(column(frame, name), rows) for name in frame.columns}
     return wrap(assemble(frame, taken))
+
+
+def reordered(native: Any, rows: Ints) -> Any:
+    """The rows of a native table in another order."""
+    taken = nw.from_native(native, eager_only=True)[rows].to_native()
+    return taken.reset_index(drop=True) if _is(wrap(taken), "pandas") else taken
 
 
 def in_pandas(native: Any) -> Any:

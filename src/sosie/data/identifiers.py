@@ -6,10 +6,12 @@ looked at one column at a time, so that memory stays linear in the rows.
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import shlex
 import unicodedata
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,12 +23,25 @@ from numpy.typing import NDArray
 from sosie.compute.arrays import Codes, Ints
 from sosie.data import frames
 from sosie.data.frames import Frame, Series
-from sosie.data.table import label_of
+from sosie.data.table import Roles, label_of
+from sosie.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Suspect", "is_iban", "is_social_security", "refusal", "suspects", "words_of"]
+__all__ = [
+    "IdentifierError",
+    "RepeatedError",
+    "Suspect",
+    "check",
+    "is_iban",
+    "is_social_security",
+    "refusal",
+    "repeated",
+    "suspect",
+    "suspects",
+    "words_of",
+]
 
 Name = Hashable
 Kind = Literal[
@@ -450,15 +465,20 @@ def suspects(
     source = frames.wrap(frame)
     skipped = {*answered, *outside}
     return tuple(
-        suspect
+        found
         for name in source.columns
         if name not in skipped
-        if (suspect := _suspect(source, name)) is not None
+        if (found := suspect(name, frames.column(source, name), source)) is not None
     )
 
 
-def _suspect(frame: Frame, name: Name) -> Suspect | None:
-    series = frames.column(frame, name)
+def suspect(name: Name, series: Series, frame: Frame | None = None) -> Suspect | None:
+    """Why a column may identify people; None where it does not.
+
+    Parameters
+    ----------
+    frame : its table; without it, nothing is said of values that several rows of a person share.
+    """
     held = frames.holds(series)
     if held in ("nested", "boolean", "moment") or frames.is_missing(series).all():
         return None
@@ -475,7 +495,7 @@ def _suspect(frame: Frame, name: Name) -> Suspect | None:
         return said(kind="name")
     if _by_values(name, series, held, values):
         return said(kind="distinct")
-    if _repeats(values, held) and _could_be_key(series, held, values):
+    if frame is not None and _repeats(values, held) and _could_be_key(series, held, values):
         return said(kind="repeated") if _is_of_people(frame, name) else None
     return None
 
@@ -525,13 +545,43 @@ def because(suspect: Suspect) -> str:
     return words
 
 
-def refusal(found: Sequence[Suspect], command: Sequence[str] = ("sosie", "run", "DATA")) -> str:
+class IdentifierError(InputError):
+    """Columns that may identify people are among those to be published.
+
+    Attributes
+    ----------
+    suspects : these columns.
+    """
+
+    def __init__(self, found: Sequence[Suspect]) -> None:
+        super().__init__(refusal(found))
+        self.suspects = tuple(found)
+
+
+def check(frame: object, roles: Roles) -> None:
+    """Raise IdentifierError for columns that may identify people and are given no role.
+
+    Parameters
+    ----------
+    frame : see `suspects`.
+    roles : what is declared numeric, categorical or a date is data.
+    """
+    found = suspects(
+        frame,
+        answered=(*roles.categorical, *roles.numeric, *roles.date),
+        outside=(*roles.keep, *roles.drop, *roles.id),
+    )
+    if found:
+        raise IdentifierError(found)
+
+
+def refusal(found: Sequence[Suspect], command: Sequence[str] = ()) -> str:
     """One line that names all suspects and prints the whole command to go on.
 
     Parameters
     ----------
     found : the suspects, one at least.
-    command : the command that was given, without what the line proposes.
+    command : the command that was given, without what the line proposes; empty in Python.
 
     Examples
     --------
@@ -540,8 +590,20 @@ def refusal(found: Sequence[Suspect], command: Sequence[str] = ("sosie", "run", 
     columns that may identify people: 'nom' (by its name), 'age at entry' (a value for each row); to
     go on without them: sosie run visits.csv --drop 'nom,age at entry'; if one of them identifies
     nobody, leave it out of --drop and say so once: --categorical COL
+    >>> print(refusal(found[:1]))
+    columns that may identify people: 'nom' (by its name); to go on without them: drop=['nom']
+    (--drop nom); if one of them identifies nobody, leave it out and say so once:
+    categorical=['nom']
     """
     named = ", ".join(f"{suspect.column!r} ({because(suspect)})" for suspect in found)
+    if not command:
+        numeric = all(suspect.numeric for suspect in found)
+        say = f"{'numeric' if numeric else 'categorical'}=[{found[0].column!r}]"
+        return (
+            f"columns that may identify people: {named}; to go on without them: "
+            f"drop={[suspect.column for suspect in found]!r} ({shlex.join(_drops(found))}); if one"
+            f" of them identifies nobody, leave it out and say so once: {say}"
+        )
     return (
         f"columns that may identify people: {named}; to go on without them: "
         f"{shlex.join([*command, *_drops(found)])}; if one of them identifies nobody, leave it "
@@ -549,17 +611,83 @@ def refusal(found: Sequence[Suspect], command: Sequence[str] = ("sosie", "run", 
     )
 
 
-def _drops(found: Sequence[Suspect]) -> Iterator[str]:
-    """``--drop a,b,c``; a name with a comma of its own has an option of its own."""
-    names = [str(suspect.column) for suspect in found]
-    together = [name for name in names if "," not in name]
-    if together:
-        yield from ("--drop", ",".join(together))
-    for name in names:
-        if name not in together:
-            yield from ("--drop", name)
+def _drops(found: Sequence[Suspect]) -> tuple[str, str]:
+    """``--drop a,b,c``; a name with a comma of its own stands in double quotes."""
+    names = io.StringIO()
+    csv.writer(names, lineterminator="").writerow([suspect.column for suspect in found])
+    return "--drop", names.getvalue()
 
 
 def _answers(found: Sequence[Suspect]) -> str:
     ways = {"--numeric COL" if suspect.numeric else "--categorical COL" for suspect in found}
     return ", or ".join(sorted(ways))
+
+
+# ---------------------------------------------------------------- rows of a person
+
+_OF_A_PERSON = _words(
+    "patient person people subject participant client customer user member employee personne "
+    "individu sujet assure usager salarie adherent"
+)
+_PERSON_NUMBERS = _words("nir ipp ssn mrn nhs nss pid subjid usubjid patnum pidnum")
+
+MOST_ROWS_EACH = 2.0
+"""Rows of a person on average from which a table is one of rows, not of people: below it most rows
+are a person's only one."""
+
+
+class RepeatedError(InputError):
+    """Rows are not people: a number of the person stands on several rows.
+
+    Attributes
+    ----------
+    suspect : the column that tells whose a row is.
+    """
+
+    def __init__(self, found: Suspect) -> None:
+        super().__init__(
+            f"column {found.column!r} tells {found.distinct:,} people on {found.present:,} rows,"
+            f" {found.rows_each:.1f} rows each: what protects a row does not protect a person; keep"
+            " one row a person, or go on and have rows protected, not people (--rows-are-people;"
+            " rows_are_people=True)"
+        )
+        self.suspect = found
+
+
+def repeated(frame: object, names: Sequence[Name]) -> Suspect | None:
+    """The column among some that tells whose a row is, where people have several rows.
+
+    Names of people, addresses and the like don't tell: others share them.
+
+    Parameters
+    ----------
+    frame : see `suspects`.
+    names : columns to be looked at, such as those that are dropped, replaced or kept.
+
+    Returns
+    -------
+    Suspect or None
+        Of several, the one with most rows for each value.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> visits = pl.DataFrame({"patient_id": [i // 3 for i in range(300)], "x": range(300)})
+    >>> repeated(visits, ["patient_id"]).rows_each
+    3.0
+    """
+    source = frames.wrap(frame)
+    found = (
+        suspect(name, frames.column(source, name), source)
+        for name in source.columns
+        if name in names
+    )
+    several = [one for one in found if one is not None and one.rows_each > 1 and _is_person(one)]
+    return max(several, key=lambda one: one.rows_each, default=None)
+
+
+def _is_person(found: Suspect) -> bool:
+    """Whether values are a person's own."""
+    words = {*words_of(found.column)}
+    number = bool(words & _PERSON_NUMBERS) or bool(words & _OF_A_PERSON and words & _NUMBERS)
+    return found.kind in ("repeated", "social_security") or number

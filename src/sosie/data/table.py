@@ -25,6 +25,7 @@ from sosie.compute.storage import MEMORY, Space
 from sosie.compute.sums import tally
 from sosie.compute.threads import each_part
 from sosie.data import frames
+from sosie.data.coarsening import cut_short
 from sosie.data.frames import Frame, Holds, Series
 from sosie.data.missing import (
     FEWEST_NUMBERS,
@@ -55,11 +56,6 @@ MOST_DECIMALS = 12
 MANY_ROWS = 16_384
 MOST_WEIGHT = 1e9
 EXACT = 2**53
-_IDENTIFIER_NAME = re.compile(
-    r"(?:^|[^a-z])(?:id|ids|key|uid|uuid|guid|nr|num|number|no|pid|nip|ipp|nda|nir|ssn|mrn)(?:$|[^a-z])"
-    r"|(?:id|num|number|identifier|identifiant|numero)$",
-    re.IGNORECASE,
-)
 _OFFSET = re.compile(r"^.*?(Z|[+-]\d{2}:?\d{2})$")
 _PART = re.compile(r"[.](\d+)")
 _DATE_TEXT = re.compile(r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d{1,2}:\d{2}.*)?$")
@@ -82,6 +78,7 @@ class Roles:
     na : texts and numbers that stand for a missing value in columns of numbers.
     pivot : the last year that two digits stand for; None takes the present year, so that a
         birth is not in the future.
+    coarsen : text column -> characters of it that stay.
     """
 
     keep: tuple[Name, ...] = ()
@@ -95,6 +92,7 @@ class Roles:
     keep_anyway: tuple[Name, ...] = ()
     na: tuple[str, ...] = ()
     pivot: int | None = None
+    coarsen: Mapping[Name, int] = field(default_factory=dict)
 
     def compared(self) -> Self:
         """The roles under which a release is compared: surrogates say nothing, kept columns do.
@@ -116,7 +114,7 @@ class Roles:
         """Raise InputError for a column that the table lacks or that has two roles."""
         groups = [name for group in self.linked for name in group]
         asked = [*self.keep, *self.drop, *self.id, *self.categorical, *self.numeric]
-        for name in [*asked, *self.date, *groups, *self.weights]:
+        for name in [*asked, *self.date, *groups, *self.weights, *self.coarsen]:
             if name not in names:
                 close = difflib.get_close_matches(str(name), [str(n) for n in names], 1)
                 hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -166,6 +164,17 @@ class Grid:
     text: str | None = None
     notation: Notation | None = None
     shortest: bool = False
+
+    @property
+    def spacing(self) -> float:
+        """Between neighbouring values, as they are encoded; 0 where any number may be written.
+
+        >>> Grid(step=7).spacing, Grid(decimals=2).spacing, Grid().spacing
+        (1.0, 0.01, 0.0)
+        """
+        if self.step:
+            return 1.0
+        return 0.0 if self.decimals is None else 10.0**-self.decimals
 
 
 @dataclass(frozen=True)
@@ -311,6 +320,7 @@ class Table:
         roles = roles or Roles()
         source = frames.wrap(frame)
         roles.check(source.columns)
+        source = cut_short(source, roles.coarsen)
         if not source.columns:
             raise InputError("the table has no columns")
         if not len(source):
@@ -361,6 +371,7 @@ class Table:
                 f"the second table has {_count(extra)} that the first lacks; "
                 "drop it from both, or add it"
             )
+        source = cut_short(source, self.roles.coarsen)
         notes: list[str] = []
         columns = tuple(
             kept_in(
@@ -422,13 +433,6 @@ class Table:
             self, columns=tuple(column for column in self.columns if column.name in names)
         )
 
-    def identifiers(self) -> tuple[Name, ...]:
-        """Columns that look like a forgotten identifier (see `looks_like_identifier`)."""
-        forced = {*self.roles.categorical, *self.roles.numeric}
-        return tuple(
-            c.name for c in self.columns if c.name not in forced and looks_like_identifier(c)
-        )
-
 
 def check_linked(column: Column) -> None:
     """Raise InputError where a column can't be drawn together with others."""
@@ -467,35 +471,12 @@ def _count(names: Sequence[Name]) -> str:
     return f"column {quoted(names)}" if len(names) == 1 else f"columns {quoted(names)}"
 
 
-def _all_distinct(column: Column) -> bool:
-    missing = column.missing
-    present = len(missing) - int(missing.sum())
-    if present < FEWEST_ROWS_OF_AN_IDENTIFIER:
+def _all_distinct_whole(column: Numbers) -> bool:
+    present = column.values[~column.missing]
+    if column.kind != "integer" or len(present) < FEWEST_ROWS_OF_AN_IDENTIFIER:
         return False
-    if isinstance(column, Levels):
-        return sum(label is not None for label in column.labels) == present
-    if column.kind != "integer":
-        return False
-    values = column.values[~missing] if present < len(missing) else column.values
     # A few rows settle it for most columns.
-    return all(len(np.unique(some)) == len(some) for some in (values[:FEW_ROWS], values))
-
-
-def looks_like_identifier(column: Column) -> bool:
-    """Text with all values distinct, or whole numbers all distinct and telling, in 50 rows or more.
-
-    Telling whole numbers are sorted, nearly consecutive (nine tenths of their range is
-    used) or named like an identifier.
-    """
-    if not _all_distinct(column):
-        return False
-    if isinstance(column, Levels):
-        return True
-    values = column.values[~column.missing]
-    steps = np.diff(values)
-    is_sorted = bool((steps > 0).all() or (steps < 0).all())
-    consecutive = float(np.ptp(values)) + 1 <= len(values) / 0.9
-    return is_sorted or consecutive or _IDENTIFIER_NAME.search(str(column.name)) is not None
+    return all(len(np.unique(some)) == len(some) for some in (present[:FEW_ROWS], present))
 
 
 # ---------------------------------------------------------------- encoding
@@ -533,12 +514,7 @@ def encoded_column(name: Name, series: Series, roles: Roles, notes: list[str]) -
         notes.append(
             f"column {name!r}: two-digit years are read as {last - 99} to {last} (--pivot {last})"
         )
-    if (
-        not forced
-        and column.kind == "integer"
-        and _all_distinct(column)
-        and not looks_like_identifier(column)
-    ):
+    if not forced and _all_distinct_whole(column):
         notes.append(
             f"column {name!r} holds whole numbers that are all distinct; "
             "if it is an identifier, drop it"

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from sosie.compute.arrays import Ints
-from sosie.compute.randomness import BLOCK, Purpose, fresh_seed, keys
+from sosie.compute.randomness import BLOCK, Purpose, fresh_seed, generator, keys
 from sosie.compute.storage import MEMORY, Space
+from sosie.data import frames, identifiers
+from sosie.data.coarsening import levels_as_one
+from sosie.data.constraints import Plan
+from sosie.data.frames import Columns
 from sosie.data.remote import engine_of
-from sosie.data.table import Roles, Table
-from sosie.errors import InputError, SosieError, SosieWarning, quoted
+from sosie.data.table import Levels, Roles, Table
+from sosie.errors import InputError, SosieError, SosieWarning
 from sosie.generate.gathered import Gathered
 from sosie.generate.guarantee import Guarantee
 from sosie.generate.methods import Fitted, method_of
+from sosie.generate.notices import Notice, levels_lost, shares_moved
 from sosie.generate.release import Release
 from sosie.generate.secrets import Secrets, TableKey, table_fingerprint
 from sosie.generate.settings import DEFAULT, Settings
 from sosie.latent.content import content_hashes
+from sosie.options import check_mapping, check_names, check_whole
 
 __all__ = ["Avatarizer"]
 
@@ -42,7 +51,7 @@ class Avatarizer:
     k, components, method, decode, min_level_count, augment :
         See `sosie.generate.settings.Settings`; None takes the method's default.
     seed :
-        A secret. None takes one from the operating system. Whoever holds the seed and
+        A secret. None takes one from the operating system. Whoever holds the seed, the key and
         the originals can make the avatars again.
     key :
         A secret of the table, that of a former release of it (a number, or what
@@ -51,6 +60,16 @@ class Avatarizer:
         with a guarantee have a use for it.
     keep, keep_anyway, drop, id, categorical, numeric, date, linked, weights :
         See `sosie.data.table.Roles`; a column named in `keep_anyway` is kept too.
+    na, pivot, coarsen :
+        See `sosie.data.table.Roles`.
+    rare_as :
+        Written instead of levels of text that fewer than `min_level_count` people hold.
+    constraints :
+        Whether what holds between columns of every row is found and kept by construction.
+    order, derive :
+        What holds, said outright: ``"admission <= discharge"``, ``"margin = price - cost"``.
+    rows_are_people :
+        Go on where a number of the person tells that rows are not people.
     threads :
         -1 for all. No result depends on it.
     chunk :
@@ -89,6 +108,14 @@ class Avatarizer:
         date: Mapping[Hashable, str | None] | None = None,
         linked: Sequence[Sequence[Hashable]] = (),
         weights: Mapping[Hashable, float] | None = None,
+        na: Sequence[str] = (),
+        pivot: int | None = None,
+        coarsen: Mapping[Hashable, int] | None = None,
+        rare_as: str | None = None,
+        constraints: bool = True,
+        order: Sequence[str] = (),
+        derive: Sequence[str] = (),
+        rows_are_people: bool = False,
         threads: int = -1,
         chunk: int = BLOCK,
     ) -> None:
@@ -100,10 +127,21 @@ class Avatarizer:
             id=_names(id),
             categorical=_names(categorical),
             numeric=_names(numeric),
-            date=dict(date or {}),
+            date=check_mapping("date", date, "{'born': '%d/%m/%Y'}"),
             linked=tuple(tuple(group) for group in linked),
-            weights=dict(weights or {}),
+            weights=check_mapping("weights", weights, "{'age': 2.0}"),
+            na=check_names("na", na),
+            pivot=None if pivot is None else check_whole("pivot", pivot),
+            coarsen={
+                name: check_whole(f"coarsen of column {name!r}", length, 1)
+                for name, length in check_mapping("coarsen", coarsen, "{'postcode': 2}").items()
+            },
         )
+        self.rare_as = rare_as
+        if seed is not None:
+            check_whole("the seed", seed)
+        self.constraints, self.rows_are_people = constraints, rows_are_people
+        self.order, self.derive = check_names("order", order), check_names("derive", derive)
         self._table_key = key if isinstance(key, TableKey) else None
         self._secrets = Secrets.of(seed, key.key if isinstance(key, TableKey) else key)
         # The published order has entropy of its own; it is repeatable only with a given seed.
@@ -111,6 +149,10 @@ class Avatarizer:
         self.threads = (os.cpu_count() or 1) if threads < 1 else threads
         self.chunk = chunk
         self._fitted: Fitted | None = None
+        self._originals: Table | None = None
+        self._plan: Plan | None = None
+        self._checked = False
+        self._repeated: identifiers.Suspect | None = None
         self._remote: Any = None
 
     @property
@@ -120,7 +162,7 @@ class Avatarizer:
 
     def fingerprint(self) -> str:
         """What tells the fitted table to those who hold its key, and nothing to others."""
-        table = self.table
+        table = self.originals
         hashes = [content_hashes(table)]
         return table_fingerprint(self._secrets.key, table.names, hashes)
 
@@ -133,14 +175,53 @@ class Avatarizer:
 
     @property
     def table(self) -> Table:
-        """The originals as they were read."""
+        """The people as the method sees them: without columns that others give."""
         return self.fitted.table
+
+    @property
+    def originals(self) -> Table:
+        """The people as they were read; raises SosieError before `fit`."""
+        if self._originals is None:
+            raise SosieError("fit the avatarizer to a table first")
+        return self._originals
+
+    @property
+    def warnings(self) -> tuple[Notice, ...]:
+        """What deserves a look: what avatars lose or change, column by column."""
+        told = [] if self._originals is None else [*levels_lost(self._originals, self._least)]
+        if self._repeated is not None:
+            one = self._repeated
+            told.append(Notice("rows_not_people", one.column, one.distinct, {"rows": one.present}))
+        if self.constraints and self._plan is None and self._is_fitted:
+            told.append(Notice("constraints_not_kept"))
+        lost = {notice.column for notice in told}
+        if self._originals is not None and self._originals.space is MEMORY:
+            moved = shares_moved(self._originals, self.aligned())
+            told += [notice for notice in moved if notice.column not in lost]
+        return tuple(told)
+
+    @property
+    def _least(self) -> int:
+        return self.settings.min_level_count
+
+    @property
+    def _is_fitted(self) -> bool:
+        return self._fitted is not None or self._remote is not None
+
+    @property
+    def plan(self) -> Plan | None:
+        """What holds between the columns and how it is kept; None where it was not looked for."""
+        return self._plan
 
     @property
     def guarantee(self) -> Guarantee:
         """What holds for the avatars of this table, or why nothing does."""
         made = self.fitted if self._remote is None else self._remote
-        return made.guarantee.kept_outside(self.roles.keep_anyway)
+        guarantee = made.guarantee.kept_outside(self.roles.keep_anyway)
+        several = self._repeated
+        if several is None:
+            return guarantee
+        return guarantee.rows_not_people(several.column, several.present, several.distinct)
 
     def fit(self, data: object, *, engine: Any = None) -> Self:
         """Fit the method to a table; the input is not changed.
@@ -158,38 +239,92 @@ class Avatarizer:
             The table can't be used: the message names the column or row and the way out.
         """
         engine = engine or engine_of(data)
+        self._originals = self._plan = self._remote = None
+        self._repeated = self._repeated if self._checked else None
         if engine is not None:
+            self._check_unsaid("on a cluster")
             self._fitted = None
             self._remote = engine.fit(data, self.settings, self.roles, self._secrets.key)
             return self
-        self._remote = None
-        if isinstance(data, Table):
-            table = data
-        else:
-            table = Table.of(data, self.roles, threads=self.threads)
+        table = (
+            data if isinstance(data, Table) else Table.of(data, self.roles, threads=self.threads)
+        )
+        if not self._checked:
+            identifiers.check(table.frame, table.roles)
+            self._repeated = self._rows_of_people(table)
+        if not isinstance(data, Table):
             for note in table.notes:
                 warnings.warn(note, SosieWarning, stacklevel=2)
-        if suspects := table.identifiers():
-            name, plural = suspects[0], "s" * (len(suspects) > 1)
-            raise InputError(
-                f"column{plural} {quoted(suspects)} look{'' if plural else 's'}"
-                f" like an identifier: leave it out (--drop {name}), replace it by a fresh"
-                f" surrogate (--id {name}), or, if it is"
-                f" really meant, keep it as it is (--keep {name}), average it (--numeric {name})"
-                f" or, where it holds dates, say so (--date {name})"
-            )
         if not table.columns:
             raise InputError(
                 "no column is left to make avatars from: all are kept, dropped or identifiers"
             )
+        table = self._without_rare_levels(table)
+        self._originals, self._plan = table, self._planned(table)
+        if self._plan is not None and self._plan.steps:
+            table = Table.of(self._plan.forward(), self._plan.roles(), threads=self.threads)
+        elif self._plan is not None and self._plan.linked:
+            table = replace(table, roles=self._plan.roles())
         method = method_of(self.settings.method)
         self._fitted = method.fit(table, self.settings, self._secrets.key, self.threads)
         if self._table_key is not None and not self._table_key.fits(self.fingerprint()):
             warnings.warn(CHANGED, SosieWarning, stacklevel=2)
         return self
 
+    def unconstrained(self) -> Avatarizer:
+        """The same, not yet fitted, for a table in which nothing is to be found or kept."""
+        other = copy.copy(self)
+        other.constraints, other.order, other.derive, other.rare_as = False, (), (), None
+        other._plan, other._checked, other._table_key = None, True, None
+        return other
+
+    def _without_rare_levels(self, table: Table) -> Table:
+        """The table with one value for all rare levels, where one is given for them."""
+        if self.rare_as is None:
+            return table
+        rare = {
+            column.name: names
+            for column in table.levels
+            if frames.column(table.frame, column.name).dtype == nw.String
+            if (names := rare_levels(column, self.settings.min_level_count))
+        }
+        frame = levels_as_one(table.frame, rare, self.rare_as)
+        return Table.of(frame, table.roles, table.space, self.threads)
+
+    def _planned(self, table: Table) -> Plan | None:
+        """How constraints are kept; None where there are to be none, or the table is on disk."""
+        if not (self.constraints or self.order or self.derive):
+            return None
+        if table.space is not MEMORY or isinstance(table.frame, Columns):
+            self._check_unsaid("of a table that is larger than memory")
+            return None
+        return Plan.of(
+            table,
+            self.settings.k,
+            orders=self.order,
+            derivations=self.derive,
+            found=self.constraints,
+        )
+
+    def _check_unsaid(self, where: str) -> None:
+        if self.order or self.derive:
+            raise InputError(
+                f"orders and formulas (--order, --derive) are not kept {where}: leave them out, or"
+                " fit a table in memory"
+            )
+
+    def _rows_of_people(self, table: Table) -> identifiers.Suspect | None:
+        """The number of a person that stands on several rows; RepeatedError for two or more."""
+        roles = table.roles
+        several = identifiers.repeated(table.frame, (*roles.drop, *roles.id, *roles.keep))
+        if several is None:
+            return None
+        if several.rows_each >= identifiers.MOST_ROWS_EACH and not self.rows_are_people:
+            raise identifiers.RepeatedError(several)
+        return several
+
     def draw(self, release: int = 0, part: int = 0) -> Table:
-        """One aligned release as an encoded table: row i is an avatar of row i.
+        """One aligned release of what the method sees (`table`): row i is an avatar of row i.
 
         Parameters
         ----------
@@ -201,6 +336,12 @@ class Avatarizer:
         pairing = fitted.pairing(self._secrets.seed, release, part)
         whole = Release(fitted.table, fitted.layout, made, _places(pairing), pairing, _NONE)
         return whole.encoded(fitted.table.space)
+
+    def aligned(self, release: int = 0) -> Table:
+        """One aligned release, encoded like `originals`: row i is an avatar of row i."""
+        if self._plan is None or not self._plan.steps:
+            return self.draw(release)
+        return self.originals.like(self.release(release, shuffle=False))
 
     def pieces(self, release: int, size: int) -> Iterator[tuple[Ints, Table]]:
         """What `draw` gives, about so many rows at a time, in an order of the method's own.
@@ -275,7 +416,11 @@ class Avatarizer:
         if fitted.table.roles.id:
             surrogates = np.argsort(np.argsort(self._keys(r, Purpose.SURROGATE)))[places]
         pairing = pairings[0] if len(parts) == 1 else np.concatenate(pairings)
-        return Release(fitted.table, fitted.layout, made, places, pairing, surrogates)
+        whole = Release(fitted.table, fitted.layout, made, places, pairing, surrogates)
+        if self._plan is None or not self._plan.steps:
+            return whole
+        draws = generator(self._secrets.seed, r, 0, Purpose.MENDED).integers(2**63)
+        return replace(whole, plan=self._plan, seed=int(draws))
 
     def _keys(self, release: int, purpose: Purpose) -> Ints:
         """(parts * n,) int64: random numbers by place, whose order is that of publication."""
@@ -289,6 +434,16 @@ class Avatarizer:
 def _names(given: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """One name alone is that name, not its letters."""
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def rare_levels(column: Levels, least: int) -> list[str]:
+    """The levels of a column that some people hold, and fewer than `least`."""
+    counts = column.counts()
+    return [
+        label
+        for label, count in zip(column.labels, counts, strict=True)
+        if label is not None and 0 < count < least
+    ]
 
 
 def _places(pairing: Ints) -> Ints:

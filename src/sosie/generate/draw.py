@@ -218,4 +218,7 @@ class Ballot:
     def winner(self, voted: Voted) -> NDArray[Any]:
         """The allowed level with the greatest weight; ties go to the nearer neighbour."""
         codes = voted.codes[self.rows]
-        return law.winner(codes, law.eligible(self.weights, voted.allowed[codes]), voted.commonest)
+        votes = law.eligible(self.weights, voted.allowed[codes])
+        totals = np.stack([added(votes * (codes == mine)) for mine in codes])
+        taken = np.take_along_axis(codes, law.winner(totals)[None], axis=0)[0]
+        return np.where(totals.any(axis=0), taken, np.asarray(voted.commonest, codes.dtype))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.compute.arrays import Floats, Mask
+from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.compute.sums import added
 
 __all__ = [
@@ -80,7 +80,8 @@ def normalised(weights: Floats, axis: int = 0) -> Floats:
     >>> normalised(np.array([[1.0, 2.0], [3.0, 2.0]])).tolist()
     [[0.25, 0.5], [0.75, 0.5]]
     """
-    weights /= np.expand_dims(added(np.moveaxis(weights, axis, 0)), axis)
+    # One by one over the first axis: there the bytes of releases depend on it.
+    weights /= added(weights) if axis == 0 else weights.sum(axis=axis, keepdims=True)
     return weights
 
 
@@ -181,26 +182,16 @@ def level_shares(votes: NDArray[Any], total: NDArray[Any], otherwise: Any) -> ND
     return np.where(some, votes / np.where(some, total, 1), otherwise)
 
 
-def winner(codes: NDArray[Any], weights: Floats, commonest: int) -> NDArray[Any]:
-    """The level with the greatest weight; ties go to the nearer neighbour.
+def winner(totals: NDArray[Any], axis: int = 0) -> Ints:
+    """The neighbour whose level has the greatest weight; the nearest of equal ones.
 
     Parameters
     ----------
-    codes : (k, ...) of the neighbours, closest first.
-    weights : (k, ...) float64, see `eligible`; one dimension of `codes` may be 1 where this one
-        has several draws.
-    commonest : where no neighbour may vote.
+    totals : for each neighbour, closest first, the weight of all who may vote for its level.
 
     Examples
     --------
-    >>> winner(np.array([[1], [2], [2]]), np.array([[0.4], [0.3], [0.3]]), 0).tolist()
-    [2]
+    >>> int(winner(np.array([0.4, 0.6, 0.6])))
+    1
     """
-    shape = weights.shape[1:]
-    best, most = np.broadcast_to(codes[0], shape).copy(), np.zeros(shape)
-    for mine, own in zip(codes, weights, strict=True):
-        share = added(weights * (codes == mine))
-        better = (share > most) & (own > 0)
-        best = np.where(better, mine, best)
-        most = np.where(better, share, most)
-    return np.where(most > 0, best, np.asarray(commonest, codes.dtype))
+    return np.asarray(np.argmax(totals, axis=axis))

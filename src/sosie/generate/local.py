@@ -17,7 +17,7 @@ import numpy as np
 from sosie.compute.arrays import Floats, Ints
 from sosie.compute.storage import Space
 from sosie.data.table import Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.draw import gather, gathered_into
 from sosie.generate.gathered import Gathered, Layout
 from sosie.generate.guarantee import Guarantee
@@ -72,7 +72,11 @@ class LocalMethod(ABC):
         if settings.k > len(table) - 1:
             raise InputError(
                 f"k is {settings.k}, and in a table of {len(table)} rows the largest k is"
-                f" {max(len(table) - 1, 0)}"
+                f" {max(len(table) - 1, 0)}",
+                reason=Reason(
+                    "k_too_large",
+                    {"k": settings.k, "people": len(table), "most": max(len(table) - 1, 0)},
+                ),
             )
         famd = FAMD.fit(table, settings.components, table.roles.weights, threads)
         table.space.forget()

@@ -15,6 +15,7 @@ from sosie.compute.storage import MEMORY, Space
 from sosie.compute.sums import tally
 from sosie.compute.threads import each_part
 from sosie.data import frames
+from sosie.data.constraints import Plan
 from sosie.data.frames import Series
 from sosie.data.native import held, written
 from sosie.data.table import Column, Levels, Numbers, Table, kept_in
@@ -42,6 +43,8 @@ class Release:
     pairing : the original of each place, int64; of the places of one part where it is the same
         for all parts.
     surrogates : (m,) int64, a number for each avatar; empty where no column asks for one.
+    plan : the way back to all columns of the originals, where `table` has not all of them.
+    seed : of the few levels that are drawn again on that way.
     """
 
     table: Table
@@ -50,6 +53,8 @@ class Release:
     places: Ints
     pairing: Ints
     surrogates: Ints
+    plan: Plan | None = None
+    seed: int = 0
 
     def __len__(self) -> int:
         return len(self.places)
@@ -84,6 +89,20 @@ class Release:
         last : nothing more is wanted of this release; its numbers are let go as they are
             written, which a large table needs.
         """
+        if self.plan is None:
+            return self._written(threads, last)
+        return self._restored(self.plan, threads, last)
+
+    def _restored(self, plan: Plan, threads: int, last: bool) -> Any:
+        """All columns of the originals, restored place by place: in any order, the same avatars."""
+        surrogates = np.empty_like(self.surrogates)
+        if len(surrogates):
+            surrogates[self.places] = self.surrogates
+        by_place = replace(self, places=np.arange(len(self)), surrogates=surrogates, plan=None)
+        whole = plan.backward(by_place._written(threads, last), self.seed)
+        return frames.reordered(whole, self.places)
+
+    def _written(self, threads: int, last: bool) -> Any:
         columns: dict[Hashable, object] = dict.fromkeys(self._names)
 
         def write(part: slice) -> None:

@@ -7,6 +7,7 @@ from typing import Literal, Self
 
 from sosie.errors import InputError
 from sosie.generate.methods import method_of
+from sosie.options import check_whole
 
 __all__ = ["DEFAULT", "Decode", "Settings"]
 
@@ -65,8 +66,7 @@ class Settings:
         components = chosen.components if components is None else components
         least = {"k": chosen.least_k, "components": 1, "augment": 1}
         for name, number in (("k", k), ("components", components), ("augment", augment)):
-            if number < least[name]:
-                raise InputError(f"{name} must be at least {least[name]}, got {number}")
+            check_whole(name, number, least[name])
         if decode is not None and decode not in chosen.decodes:
             if not chosen.decodes:
                 raise InputError(f"method {method} has no decode to choose, got {decode!r}")
@@ -74,6 +74,5 @@ class Settings:
         if decode is None and chosen.decodes:
             decode = chosen.decodes[0]
         count = chosen.min_level_count(k) if min_level_count is None else min_level_count
-        if count < 1:
-            raise InputError(f"min_level_count must be at least 1, got {count}")
+        check_whole("min_level_count", count, 1)
         return cls(k, components, method, decode, count, augment)

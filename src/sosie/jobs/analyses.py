@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sosie.data.files import check_apart, read
+from sosie.data.files import Reading, check_apart
 from sosie.data.table import Roles
 from sosie.jobs.tables import Progress, silent
 from sosie.jobs.writing import write_json, write_text
@@ -29,7 +29,7 @@ class Options:
     k : people that a cell must hold to be shown.
     combination : how the releases were drawn (see `sosie.studies.combining`).
     roles : what is said about columns.
-    separator : of a CSV; None finds it.
+    reading : how the files are read.
     language : of the page, ``en`` or ``fr``.
     """
 
@@ -38,7 +38,7 @@ class Options:
     k: int = 10
     combination: Rule = "fitted"
     roles: Roles = field(default_factory=Roles)
-    separator: str | None = None
+    reading: Reading = field(default_factory=Reading)
     language: str = "en"
 
 
@@ -68,9 +68,9 @@ def analyse_files(
     options = options or Options()
     check_apart([originals, *releases], [results, page])
     progress("read")
-    people = read(originals, options.separator).frame
+    people = options.reading.read(originals).frame
     check(people, options.texts, options.roles)
-    avatars = [read(path, options.separator).frame for path in releases]
+    avatars = [options.reading.read(path).frame for path in releases]
     progress("analyses")
     found = analyses(
         people,

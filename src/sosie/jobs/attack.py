@@ -11,7 +11,7 @@ from sosie.attacks.moments import Progress
 from sosie.attacks.reproduce import Reproduction, reproduce
 from sosie.attacks.results import AttackReport
 from sosie.attacks.unaided import UNAIDED
-from sosie.data.files import check_apart, read
+from sosie.data.files import Reading, check_apart
 from sosie.data.table import Table
 from sosie.errors import InputError, SosieWarning
 from sosie.generate.avatarizer import Avatarizer
@@ -30,7 +30,7 @@ def attack_file(
     data: Path,
     avatarizer: Avatarizer,
     *,
-    separator: str | None = None,
+    reading: Reading | None = None,
     results: Path | None = None,
     page: Path | None = None,
     memory: int | None = None,
@@ -43,7 +43,7 @@ def attack_file(
     Parameters
     ----------
     avatarizer : what is attacked, not yet fitted.
-    separator : of a CSV; None finds it.
+    reading : how files are read, where it is not found.
     results, page : where to write the results (JSON) and the page (HTML), if anywhere.
     memory : bytes to keep to, by default half of what is free; the columns of a Parquet table
         that takes more are kept on disk while it is attacked.
@@ -60,7 +60,7 @@ def attack_file(
         data,
         avatarizer.settings,
         scratch=(page or results or Path("-")).parent,
-        separator=separator,
+        reading=reading,
         memory=memory,
         attack=_planned(avatarizer.settings.components, **options),
     )
@@ -78,7 +78,7 @@ def reproduce_file(
     *,
     seed: int = 1,
     releases: int = 100,
-    separator: str | None = None,
+    reading: Reading | None = None,
     results: Path | None = None,
     page: Path | None = None,
     language: str = "en",
@@ -97,7 +97,7 @@ def reproduce_file(
         The table is another one or can't be had, or a file can't be written.
     """
     check_apart([data], [results, page])
-    frame = fetched() if data is None else read(data, separator).frame
+    frame = fetched() if data is None else (reading or Reading()).read(data).frame
     found = reproduce(frame, seed=seed, releases=releases, progress=progress)
     _write(found.to_dict(), "ACTG 175", results, page, language)
     return found

@@ -10,7 +10,7 @@ from sosie.audits.comparison import Comparison
 from sosie.audits.context import Context
 from sosie.audits.results import Audit
 from sosie.audits.what_if_kept import what_if_kept
-from sosie.data.files import check_apart
+from sosie.data.files import Reading, check_apart
 from sosie.data.parquet import Scan
 from sosie.data.table import Roles
 from sosie.errors import InputError
@@ -35,7 +35,7 @@ class Options:
     components : dimensions of the latent space.
     context : who receives the avatars: sets the targets and fills the report.
     guide : also what each column would reveal if it were kept unchanged.
-    separator : of a CSV; None finds it.
+    reading : how files are read, where it is not found.
     memory : bytes to keep to, by default half of what is free; a Parquet table that takes
         more is read a column at a time.
     language : of the report, ``en`` or ``fr``.
@@ -47,7 +47,7 @@ class Options:
     components: int = 5
     context: Context | None = None
     guide: bool = False
-    separator: str | None = None
+    reading: Reading = field(default_factory=Reading)
     memory: int | None = None
     language: str = "en"
 
@@ -80,7 +80,7 @@ def audit_files(
         originals,
         Settings.of(components=options.components),
         scratch=(page or metrics or Path("-")).parent,
-        separator=options.separator,
+        reading=options.reading,
         memory=options.memory,
         compared=True,
     )
@@ -103,9 +103,9 @@ def _comparison(people: Opened, avatars: Path, options: Options) -> Comparison:
     holdout = options.holdout
     return Comparison.of(
         people.frame,
-        alongside(avatars, people.space, options.separator),
+        alongside(avatars, people.space, options.reading),
         aligned=options.aligned,
-        holdout=None if holdout is None else alongside(holdout, people.space, options.separator),
+        holdout=None if holdout is None else alongside(holdout, people.space, options.reading),
         roles=options.roles,
         components=options.components,
         space=people.space,
@@ -163,7 +163,7 @@ def _check_spread(options: Options) -> None:
     for name, given in (
         ("--holdout", options.holdout),
         ("--what-if-kept", options.guide or None),
-        ("--sep", options.separator),
+        ("--sep and the like", options.reading.given() or None),
         ("--memory", options.memory),
     ):
         if given is not None:

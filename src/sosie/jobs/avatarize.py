@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from sosie.data.atomic import OWNER_FILE
-from sosie.data.files import check_apart, check_format
+from sosie.data.files import Reading, check_apart, check_format
 from sosie.data.table import Table
 from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.notices import Notice
 from sosie.jobs.tables import Progress, opened, save, silent
 
 __all__ = ["avatarize_file"]
@@ -18,11 +19,11 @@ def avatarize_file(
     out: Path,
     avatarizer: Avatarizer,
     *,
-    separator: str | None = None,
+    reading: Reading | None = None,
     aligned: Path | None = None,
     memory: int | None = None,
     progress: Progress = silent,
-) -> tuple[str, ...]:
+) -> tuple[str | Notice, ...]:
     """Make avatars of a file, shuffled, to a file; what deserves a look is returned.
 
     Parameters
@@ -47,7 +48,7 @@ def avatarize_file(
         avatarizer.settings,
         (*avatarizer.roles.keep, *avatarizer.roles.id),
         scratch=out.parent,
-        separator=separator,
+        reading=reading,
         memory=memory,
     )
     progress("fit")
@@ -58,4 +59,4 @@ def avatarize_file(
     if aligned is not None:
         save(linked, aligned, source.dialect, OWNER_FILE)
     save(published, out, source.dialect)
-    return (*source.notes, *avatarizer.table.notes)
+    return (*source.notes, *table.notes, *avatarizer.warnings)

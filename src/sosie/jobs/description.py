@@ -19,6 +19,8 @@ from sosie.audits.summaries import distributions, projection
 from sosie.audits.what_if_kept import what_if_kept
 from sosie.data.files import File
 from sosie.data.table import Roles
+from sosie.errors import Reason
+from sosie.generate.notices import Notice
 from sosie.jobs.private import fingerprint
 from sosie.jobs.tables import Opened
 
@@ -38,7 +40,7 @@ def described(
     roles: Roles | None = None,
     parameters: Mapping[str, Any] | None = None,
     kinds: Mapping[Hashable, str] | None = None,
-    warnings: Sequence[str] = (),
+    warnings: Sequence[str | Reason | Notice] = (),
 ) -> dict[str, Any]:
     """What ``run.json`` holds: the data, the parameters and the aggregates that the report shows.
 
@@ -79,7 +81,10 @@ def described(
             {"name": json_name(name), "kind": known.get(name), "role": places.get(name, "avatar")}
             for name in source.frame.columns
         ],
-        "warnings": [*source.notes, *warnings],
+        "warnings": [
+            *source.notes,
+            *(note if isinstance(note, str) else note.to_dict() for note in warnings),
+        ],
         "what_if_kept": [dict(row) for row in what_if_kept(compared.originals).columns],
         "figures": {
             "projection": projection(compared, least, rng),

@@ -12,7 +12,7 @@ from sosie.report import build, read_folder
 __all__ = ["OURS", "rebuild_report", "write_report"]
 
 OURS = (
-    *("avatars.csv", "avatars.parquet", "report.html"),
+    *("avatars.csv", "avatars.parquet", "avatars.xlsx", "report.html"),
     *("audit.json", "attack.json", "analyses.json", "run.json"),
 )
 """The files of a run's folder, beside the private ones."""

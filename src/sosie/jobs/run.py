@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,17 @@ from sosie.audits.context import Context
 from sosie.audits.results import Audit
 from sosie.compute.storage import MEMORY
 from sosie.data.atomic import OWNER_FILE, PRIVATE, SWEEP_KEY, staged
-from sosie.data.files import check_apart, check_room, write
+from sosie.data.files import Reading, check_apart, check_room, write
 from sosie.data.parquet import Scan
 from sosie.data.table import Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 from sosie.generate.guarantee import Guarantee
+from sosie.generate.notices import Notice
 from sosie.generate.settings import Settings
 from sosie.jobs.audit import check_aside
 from sosie.jobs.budget import Attack
+from sosie.jobs.constraints import kept_constraints
 from sosie.jobs.description import FEWEST_SHOWN, described
 from sosie.jobs.private import keep, write_private, write_source
 from sosie.jobs.report import OURS, write_report
@@ -48,7 +50,7 @@ class Options:
 
     Attributes
     ----------
-    separator : of a CSV; None finds it.
+    reading : how files are read, where it is not found.
     holdout : file of people who take no part, for the controls.
     holdout_share : or a share of the people of the table, 0 to 0.5, drawn at random.
     context : who receives the avatars: sets the targets and fills the report.
@@ -61,7 +63,7 @@ class Options:
     language : of the report, ``en`` or ``fr``.
     """
 
-    separator: str | None = None
+    reading: Reading = field(default_factory=Reading)
     holdout: Path | None = None
     holdout_share: float = 0.0
     context: Context | None = None
@@ -97,7 +99,7 @@ class Run:
     audit: Audit
     attacks: dict[str, Any] | None
     guarantee: Guarantee
-    notes: tuple[str, ...]
+    notes: tuple[str | Reason | Notice, ...]
 
 
 @dataclass(frozen=True)
@@ -153,11 +155,11 @@ def run(
         progress("fit")
         avatarizer.fit(table)
         progress("draw")
-        name = "avatars.parquet" if people.source.dialect is None else "avatars.csv"
+        name = f"avatars{people.source.suffix}"
         aligned = _publish(avatarizer, people, stage, name)
         progress("audit")
         comparison = Comparison.of(
-            people.frame,
+            avatarizer.originals.frame,
             aligned,
             aligned=True,
             holdout=people.aside,
@@ -179,7 +181,7 @@ def run(
             )
             write_json(stage / "analyses.json", found.to_dict())
         attacks: dict[str, Any] | None = None
-        attack_notes: tuple[str, ...] = ()
+        attack_notes: tuple[Reason, ...] = ()
         if options.releases != 0:
             progress("attack")
             attacks, attack_notes = attacked(avatarizer, options.releases)
@@ -189,7 +191,7 @@ def run(
         key = secrets.token_hex(32)
         write_source(stage / PRIVATE, people.source.sha256, key)
         keep(out / PRIVATE / SWEEP_KEY, stage / PRIVATE / SWEEP_KEY)
-        settings = avatarizer.settings
+        settings, notices = avatarizer.settings, avatarizer.warnings
         about = described(
             data,
             people.source,
@@ -199,11 +201,19 @@ def run(
             roles=avatarizer.roles,
             parameters=asdict(settings),
             kinds={column.name: column.kind for column in table.columns},
-            warnings=(*table.notes, *attack_notes),
-        ) | {"guarantee": avatarizer.guarantee.to_json()}
+            warnings=(*table.notes, *attack_notes, *notices),
+        ) | {
+            "guarantee": avatarizer.guarantee.to_json(),
+            "constraints": kept_constraints(avatarizer, aligned),
+        }
         write_json(stage / "run.json", about)
         write_report(stage, stage / "report.html", options.language)
-    notes = tuple(about["warnings"])
+    notes: tuple[str | Reason | Notice, ...] = (
+        *people.source.notes,
+        *table.notes,
+        *attack_notes,
+        *notices,
+    )
     report = out / "report.html"
     return Run(out, out / name, report, audit, attacks, avatarizer.guarantee, notes)
 
@@ -215,7 +225,7 @@ def _people(data: Path, avatarizer: Avatarizer, options: Options, scratch: Path)
         avatarizer.settings,
         (*avatarizer.roles.keep, *avatarizer.roles.id),
         scratch=scratch,
-        separator=options.separator,
+        reading=options.reading,
         memory=options.memory,
         compared=True,
         attack=Attack(refit=True, profile=True) if options.releases else None,
@@ -223,7 +233,7 @@ def _people(data: Path, avatarizer: Avatarizer, options: Options, scratch: Path)
     frame: Any = source.frame
     aside: Any = None
     if options.holdout is not None:
-        aside = alongside(options.holdout, source.space, options.separator)
+        aside = alongside(options.holdout, source.space, options.reading)
     if options.holdout_share:
         if isinstance(frame, Scan):
             raise InputError(
@@ -291,7 +301,7 @@ def set_aside(
 
 def attacked(
     avatarizer: Avatarizer, releases: int | None
-) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+) -> tuple[dict[str, Any] | None, tuple[Reason, ...]]:
     """What ``attack.json`` holds, and what deserves a look.
 
     A table that can't be attacked is told in a note, unless releases were asked for.
@@ -303,8 +313,9 @@ def attacked(
     except InputError as error:
         if releases is not None:
             raise
-        return None, (f"the avatars were not attacked: {error}",)
-    return report.to_dict(), tuple(f"attack: {note}" for note in report.notes)
+        why = error.reason or Reason("as_written", {"text": str(error)})
+        return None, (Reason("run_not_attacked", {"why": why}),)
+    return report.to_dict(), report.notes
 
 
 def _check_outside(inputs: Iterable[Path | None], out: Path) -> None:

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 from sosie.compute.storage import MEMORY, Space
 from sosie.data.atomic import atomic
 from sosie.data.csv_dialect import Dialect
-from sosie.data.files import EXCEL, PARQUET, read, write
+from sosie.data.files import EXCEL, PARQUET, Reading, write
 from sosie.data.parquet import Scan
 from sosie.errors import InputError
 from sosie.jobs.budget import Attack, Budget
@@ -43,6 +43,7 @@ class Opened:
     dialect : how the CSV was written; None for Parquet.
     sha256 : of the file, in hexadecimal.
     notes : what was noticed in the file.
+    suffix : with which avatars are written in the same format.
     """
 
     frame: pl.DataFrame | Scan
@@ -50,6 +51,7 @@ class Opened:
     dialect: Dialect | None
     sha256: str
     notes: tuple[str, ...] = ()
+    suffix: str = PARQUET[0]
 
 
 def is_parquet(path: Path) -> bool:
@@ -63,7 +65,7 @@ def opened(
     whole: Sequence[Hashable] = (),
     *,
     scratch: Path,
-    separator: str | None = None,
+    reading: Reading | None = None,
     memory: int | None = None,
     compared: bool = False,
     attack: Attack | None = None,
@@ -74,7 +76,7 @@ def opened(
     ----------
     whole : columns that are carried over as they are, in memory.
     scratch : folder for the columns that are not held in memory.
-    separator : of a CSV; None finds it.
+    reading : how files are read, where it is not found.
     memory : bytes to keep to; by default half of what is free.
     compared : whether the avatars are measured too, not only made.
     attack : what is to be done with releases, where they are attacked.
@@ -90,15 +92,17 @@ def opened(
         space = budget.space(memory, scratch)
         if space is not MEMORY:
             return Opened(scan, space, None, scan.sha256)
-    source = read(path, separator)
-    return Opened(source.frame, MEMORY, source.dialect, source.sha256, source.notes)
+    source = (reading or Reading()).read(path)
+    suffix = ".csv" if source.dialect is not None else path.suffix.lower()
+    suffix = suffix if suffix in (".csv", *EXCEL) else PARQUET[0]
+    return Opened(source.frame, MEMORY, source.dialect, source.sha256, source.notes, suffix)
 
 
-def alongside(path: Path, space: Space, separator: str | None = None) -> pl.DataFrame | Scan:
+def alongside(path: Path, space: Space, reading: Reading | None = None) -> pl.DataFrame | Scan:
     """Another table, read in the way of a first one whose columns live in `space`."""
     if space is not MEMORY and is_parquet(path):
         return Scan.of(path)
-    return read(path, separator).frame
+    return (reading or Reading()).read(path).frame
 
 
 def save(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sosie.data.files import check_apart, read
+from sosie.data.files import Reading, check_apart
 from sosie.data.table import Roles
 from sosie.jobs.writing import write_json, write_text
 from sosie.report import build_sweep
@@ -20,7 +20,7 @@ __all__ = ["tune_file"]
 def tune_file(
     data: Path,
     *,
-    separator: str | None = None,
+    reading: Reading | None = None,
     roles: Roles | None = None,
     options: Mapping[str, Any],
     folder: Path | None = None,
@@ -33,7 +33,7 @@ def tune_file(
 
     Parameters
     ----------
-    separator : of a CSV; None finds it.
+    reading : how files are read, where it is not found.
     roles : what each column is for.
     options : those of `tune`.
     folder : where ``tune.json`` is written after each setting, and found again.
@@ -47,7 +47,7 @@ def tune_file(
     """
     state = None if folder is None else folder / FILE
     check_apart([data], [results, page, state])
-    source = read(data, separator)
+    source = (reading or Reading()).read(data)
     found = tune(source.frame, roles=roles, folder=folder, progress=progress, **options)
     if results is not None:
         write_json(results, found.to_dict())

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
 from sosie.compute.storage import MEMORY, Space
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.latent.content import mixed
 
 __all__ = [
@@ -307,7 +307,8 @@ def _check(rows: int, k: int, strata: Ints | None, name: Callable[[int], str]) -
         raise InputError(f"k must be at least {SMALLEST_K}: a group of one is a person; got {k}")
     if rows < k:
         raise InputError(
-            f"the table has {rows} rows, and a group holds at least k = {k}: take a smaller k"
+            f"k is {k}, and in a table of {rows} rows the largest k is {rows}",
+            reason=Reason("k_too_large", {"k": k, "people": rows, "most": rows}),
         )
     if strata is None:
         return

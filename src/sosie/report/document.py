@@ -305,6 +305,11 @@ def _identity(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     if view.warnings:
         paper.heading(words("report.identity.warnings"), 2)
         paper.points(warning.text for warning in view.warnings)
+    if views["constraints"]:
+        paper.heading(words("constraints.heading"), 2)
+        paper.text(words("constraints.intro"))
+        headings = [words(f"constraints.{key}") for key in ("text", "kind", "origin", "avatars")]
+        paper.table(headings, [tuple(row) for row in views["constraints"]])
 
 
 def _summary(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ from sosie.report.views.analyses import analyses as survival
 from sosie.report.views.attacks import attacks
 from sosie.report.views.columns import columns
 from sosie.report.views.conclusions import attackers, done, limits, next_steps, remains
+from sosie.report.views.constraints import constraints
 from sosie.report.views.glossary import glossary
 from sosie.report.views.guarantee import guarantee
 from sosie.report.views.identity import identity
@@ -113,7 +114,7 @@ def read_views(
     ranking = columns(words, run, audit)
     laboratory = None if attack is None else attacks(words, attack)
     account = stated(audit)
-    people = actors(words, audit, attack)
+    people = actors(words, audit, attack, run.get("guarantee"))
     return {
         "title": words("report.title", name=run["data"]["name"]),
         "subtitle": words("report.subtitle"),
@@ -125,6 +126,7 @@ def read_views(
         ),
         "identity": identity(words, run, audit),
         "guarantee": guarantee(words, run),
+        "constraints": constraints(words, run),
         "criteria": by_criterion,
         "targets_from": _context(words, audit.get("context") or {}),
         "context": context(words, audit, account),

@@ -65,7 +65,7 @@ def build_pia(
     """
     words = load(lang)
     account = stated(audit)
-    people = actors(words, audit, attack)
+    people = actors(words, audit, attack, run.get("guarantee"))
     taken = [(_label(measure.title), measure) for measure in safeguards(words, run, audit, account)]
     level = likelihood(words, account, people)
     created = str(run["created"])

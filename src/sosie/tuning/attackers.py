@@ -15,14 +15,18 @@ SEED = 0
 
 CANDIDATES = 50
 
+LEARNT = 5
+"""Releases from which groups are learnt, where no law is known."""
+
 
 def strongest(avatarizer: Avatarizer, releases: int, targets: int) -> Metric:
     """The highest rate among quick attackers who hold the originals and the generator.
 
-    The analytic attacker needs no release. Where several are planned, an attacker who
-    learns from as many is tried too (pooled covariances); of the two the one who does best
-    on half of the targets is reported on the other half. The laboratory (`sosie.attack`)
-    has slower attackers who go a few points further.
+    The analytic attacker needs no release. Avatars of groups have no law for each person: there
+    the attacker is given the worst case, further releases under the same key. Where several
+    are planned, an attacker who learns from as many is tried too (pooled covariances); of the two
+    the one who does best on half of the targets is reported on the other half. The laboratory
+    (`sosie.attack`) has slower attackers who go a few points further.
 
     Parameters
     ----------
@@ -30,14 +34,16 @@ def strongest(avatarizer: Avatarizer, releases: int, targets: int) -> Metric:
     releases : how many are planned.
     targets : people attacked.
     """
-    people = len(avatarizer.table)
+    people, guarantee = len(avatarizer.table), avatarizer.guarantee
+    lawless = isinstance(avatarizer.fitted.law, Reason)
+    estimators = ("pooled",) if lawless else ("analytic", "pooled")[: 1 + (releases > 1)]
     try:
         report = attack(
             avatarizer.table,
             avatarizer,
             scenario="v1",
-            estimator=("analytic", "pooled") if releases > 1 else ("analytic",),
-            releases=max(releases, 2),
+            estimator=estimators,
+            releases=max(releases, LEARNT if lawless else 2),
             targets=min(targets, people),
             candidates=min(CANDIDATES, people),
             seed=SEED,
@@ -57,5 +63,6 @@ def strongest(avatarizer: Avatarizer, releases: int, targets: int) -> Metric:
             "decision": best.decision,
             "releases": best.releases,
             "targets": best.targets,
-        },
+        }
+        | ({} if guarantee.bound is None else {"bound": 100 * guarantee.bound}),
     )

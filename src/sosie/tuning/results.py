@@ -17,12 +17,13 @@ from sosie.audits.definition import Definition, Swept
 from sosie.audits.registry import DEFINITIONS
 from sosie.audits.results import Metric
 from sosie.errors import Reason
+from sosie.generate.methods import METHODS
 from sosie.generate.settings import Decode
 
 __all__ = ["AGREEING", "ALLOWED", "STRONGEST", "SWEPT", "Setting", "Trial", "Tuning"]
 
 STRONGEST = Definition("strongest_attack", "%", "lower", "linkability")
-"""The rate of the strongest attacker; no published target."""
+"""The rate of the strongest attacker; the context sets its target."""
 
 AGREEING = Definition(
     "agreeing_terms",
@@ -59,8 +60,8 @@ class Setting:
     Attributes
     ----------
     components : dimensions in which neighbours are found.
-    method : ``smoothed`` or ``barycentre``.
-    k : neighbours of each avatar.
+    method : how avatars are made (see `sosie.generate.methods`).
+    k : people in the smallest group, or neighbours of each avatar.
     """
 
     components: int
@@ -81,7 +82,7 @@ class Trial:
 
     setting: Setting
     metrics: Mapping[str, Metric] = field(default_factory=dict)
-    reason: str | None = None
+    reason: Reason | None = None
 
     @property
     def risk(self) -> float | None:
@@ -117,7 +118,7 @@ class Trial:
         return tuple(
             metric.key
             for metric in self.metrics.values()
-            if metric.criterion != "utility" and metric.met is False
+            if metric.criterion != "utility" and _misses(metric)
         )
 
     @property
@@ -152,7 +153,7 @@ class Trial:
             "k": self.setting.k,
             "method": self.setting.method,
             "components": self.setting.components,
-            "reason": self.reason,
+            "reason": None if self.reason is None else self.reason.to_dict(),
             "risk": self.risk,
             "loss": self.loss,
             "meets": self.meets,
@@ -165,8 +166,20 @@ class Trial:
         return cls(
             Setting(told["components"], told["method"], told["k"]),
             {key: _metric(key, metric) for key, metric in told["metrics"].items()},
-            told["reason"],
+            _reason(told["reason"]),
         )
+
+
+def _misses(metric: Metric) -> bool:
+    """Whether a target is not met.
+
+    Where a guarantee bounds all attackers, the bound is judged: a rate is one sample of what it
+    allows. An attacker who could not be tried is no proof.
+    """
+    if metric.key != STRONGEST.key or metric.target is None:
+        return metric.met is False
+    judged = metric.detail.get("bound", metric.value)
+    return judged is None or float(judged) > metric.target
 
 
 @dataclass(frozen=True)
@@ -284,9 +297,11 @@ class Tuning:
         return replace(self, trials=tuple(sorted((*self.trials, *trials), key=_place)))
 
 
-def _place(trial: Trial) -> tuple[int, bool, int]:
+def _place(trial: Trial) -> tuple[int, int, int]:
     setting = trial.setting
-    return setting.components, setting.method != "smoothed", setting.k
+    known = [*METHODS]
+    place = known.index(setting.method) if setting.method in known else len(known)
+    return setting.components, place, setting.k
 
 
 def _least_loss(trials: Iterable[Trial]) -> Trial | None:

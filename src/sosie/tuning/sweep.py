@@ -18,14 +18,17 @@ from sosie.audits.registry import DEFINITIONS, MEASURES
 from sosie.audits.results import Metric
 from sosie.compute.randomness import fresh_seed
 from sosie.data.table import Roles, Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
+from sosie.generate.methods import METHODS, method_of
 from sosie.generate.settings import Decode
 from sosie.studies.analyses import check
 from sosie.tuning.agreeing import agreeing
 from sosie.tuning.attackers import strongest
 from sosie.tuning.results import AGREEING, STRONGEST, SWEPT, Setting, Trial, Tuning
 from sosie.tuning.state import digest_of, key_of, known, load, save
+from sosie.words import load as words_of
+from sosie.words.readings import reason as written
 
 __all__ = ["KS", "tune"]
 
@@ -60,7 +63,7 @@ class _Job:
             setting.k,
             setting.components,
             method=setting.method,
-            decode=self.decode,
+            decode=self.decode if method_of(setting.method).decodes else None,
             min_level_count=self.min_level_count,
             seed=self.seed,
             threads=self.threads,
@@ -71,7 +74,7 @@ def tune(
     data: object,
     *,
     ks: Sequence[int] = KS,
-    methods: Sequence[str] = ("smoothed", "barycentre"),
+    methods: Sequence[str] = tuple(METHODS),
     components: Sequence[int] = (5,),
     decode: Decode = "draw",
     min_level_count: int | None = None,
@@ -151,7 +154,9 @@ def tune(
     tuning = _begun(job, settings, where)
     tuning = _continued(job, tuning, settings, goals, where, progress or _silent).judged(goals)
     if not any(trial.metrics for trial in tuning.trials):
-        raise InputError(f"no setting can be tried: {tuning.trials[0].reason}")
+        why = tuning.trials[0].reason
+        told = "" if why is None else written(words_of("en"), why.to_dict())
+        raise InputError(f"no setting can be tried: {told}", reason=why)
     return tuning
 
 
@@ -223,7 +228,7 @@ def _goals(context: Context, targets: Mapping[str, float | None]) -> dict[str, f
     for key in targets:
         if key not in goals:
             raise InputError(f"there is no metric {key!r}; there are {', '.join(goals)}")
-    return goals | {**context.targets, **targets}
+    return goals | {**context.targets, STRONGEST.key: context.attack_target, **targets}
 
 
 def _label(setting: Setting) -> str:
@@ -245,7 +250,8 @@ def _tried(job: _Job, setting: Setting) -> Trial:
             *([agreeing(avatarizer, job.analyses)] if job.analyses else []),
         ]
     except InputError as error:
-        return Trial(setting, {}, str(error))
+        reason = error.reason or Reason("as_written", {"text": str(error)})
+        return Trial(setting, {}, reason)
     trial = Trial(setting, {metric.key: _brief(metric) for metric in metrics})
     # As its file tells it, so that a sweep that goes on is one that never stopped.
     return Trial.from_dict(trial.to_dict())
@@ -274,7 +280,7 @@ def _taught(job: _Job, setting: Setting) -> tuple[Avatarizer, Table, Table]:
 
 def _compared_aside(job: _Job, taught: tuple[Avatarizer, Table, Table], release: int) -> Comparison:
     avatarizer, people, others = taught
-    return Comparison(people, avatarizer.draw(release), others, threads=job.threads)
+    return Comparison(people, avatarizer.aligned(release), others, threads=job.threads)
 
 
 def _swept(

@@ -6,23 +6,22 @@ Metrics are the entries of ``audit.json``: mappings with ``value``, ``unit``, ``
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from functools import cache
 from typing import Any
 
-from sosie.words import Words, load
+from sosie.words import Words
 
 __all__ = [
     "Standing",
     "advice",
     "example",
     "meaning",
+    "notice",
     "reading",
     "reason",
+    "reasons",
     "standing",
-    "translated",
 ]
 
 _SHOWN = 3
@@ -155,6 +154,8 @@ def reason(words: Words, told: object) -> str:
     """
     if not isinstance(told, Mapping):
         return str(told or "")
+    if f"notices.{told.get('kind')}" in words:
+        return notice(words, told)
     key, values = f"reasons.{told.get('key')}", told.get("values")
     values = {name: _written(words, value) for name, value in dict(values or {}).items()}
     if f"{key}_one" in words:
@@ -164,36 +165,48 @@ def reason(words: Words, told: object) -> str:
 
 
 def _written(words: Words, value: object) -> object:
-    """A value in a sentence: whole numbers as the language writes them."""
+    """A value in a sentence: whole numbers as the language writes them, reasons in words."""
+    if isinstance(value, Mapping):
+        return reason(words, value).rstrip(".")
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
     return words.number(value) if isinstance(value, int) else value
 
 
-def translated(words: Words, text: str) -> str:
-    """A reason, or a note of a run, in ``words``' language.
+def notice(words: Words, told: Mapping[str, Any]) -> str:
+    """A notice, as JSON files hold it, in words.
 
-    Results carry them in English; one that the catalogue does not know is given as it is.
-
-    >>> translated(load("fr"), "none of the drawn columns varies")
-    'aucune des colonnes tirées ne varie'
+    >>> from sosie.words import load
+    >>> told = {"kind": "constant", "column": "death", "people": 24, "values": {"share": 0.02}}
+    >>> notice(load("en"), told)[:62]
+    "column 'death' has a single value in the avatars; 24 people (2"
     """
-    for key, known in _sentences():
-        if found := known.fullmatch(text):
-            values = found.groupdict()
-            if "note" in values:
-                values["note"] = translated(words, values["note"])
-            return words(key, **values)
-    parts = text.split("; ")
-    return words.joined(translated(words, part) for part in parts) if len(parts) > 1 else text
-
-
-@cache
-def _sentences() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """English reasons and notes as patterns, whose groups are the placeholders."""
-    return tuple(
-        (key, re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(text))))
-        for key, text in load("en").texts.items()
-        if key.startswith(("reasons.", "notes.", "format.attack_note"))
+    values = {name: words.number(value) for name, value in told["values"].items()}
+    if "share" in told["values"]:
+        values["share"] = words.value(100 * told["values"]["share"], "%")
+    if "points" in told["values"]:
+        values["points"] = words.number(told["values"]["points"], 1)
+    if told["people"] is not None:
+        values["people"] = words.number(told["people"])
+    return words(
+        f"notices.{told['kind']}", column=repr(told["column"]), name=told["column"], **values
     )
+
+
+def reasons(words: Words, told: Mapping[str, Any]) -> str:
+    """Why there is no figure, or what to know about it, in as many sentences as there are reasons.
+
+    Parameters
+    ----------
+    told : an entry with ``reasons``, or a single ``reason``.
+
+    >>> from sosie.words import load
+    >>> reasons(load("en"), {"reasons": [{"key": "no_noise"}, {"key": "two_releases"}]})[-47:]
+    'A mean and a covariance need at least 2 releases.'
+    """
+    several = told.get("reasons") or [told.get("reason")]
+    first, *others = [text for one in several if (text := reason(words, one))] or [""]
+    return " ".join([first, *(text[:1].upper() + text[1:] for text in others)])
 
 
 def advice(names: Iterable[str], parameters: Mapping[str, Any]) -> tuple[str, ...]:

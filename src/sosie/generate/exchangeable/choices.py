@@ -134,6 +134,7 @@ def choice_of(columns: Sequence[Levels], order: Ints, least: int, storage: Space
 
     Parameters
     ----------
+    columns : with levels numbered alike whatever the order of the rows.
     order : (n,) int64, the row at each place.
     least : people who must hold a level that may be drawn.
 
@@ -153,13 +154,9 @@ def choice_of(columns: Sequence[Levels], order: Ints, least: int, storage: Space
         ]
     counts = tally(codes, len(labels))
     _check(names, labels, counts, least)
-    allowed = sorted(np.flatnonzero(counts >= least).tolist(), key=lambda i: _rank(labels[i]))
+    allowed = np.flatnonzero(counts >= least).tolist()
     choice = Choice.among(names, codes, allowed, len(labels), parts)
     return replace(choice, codes=storage.keep(choice.codes[order]))
-
-
-def _rank(labels: Labels) -> list[tuple[bool, str]]:
-    return [(label is None, label or "") for label in labels]
 
 
 def _joint(columns: Sequence[Levels]) -> tuple[NDArray[Any], Ints]:

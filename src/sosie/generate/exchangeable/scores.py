@@ -104,7 +104,7 @@ def number_of(
     back = None
     if SCORED in allowed:
         some = column.values if normal.scored.all() else column.values[normal.scored]
-        back = Back.of(some, normal, fewest)
+        back = Back.of(some, normal, fewest, column.grid.spacing)
         scores = on_grid(normal.scores.take(order), SCORE).astype(np.float32)
     else:
         scores = np.zeros(len(order), dtype=np.float32)

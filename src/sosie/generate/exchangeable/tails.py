@@ -1,7 +1,8 @@
 """The way back from scores to values, through order statistics whose ends belong to nobody.
 
 The k smallest and the k largest values are each replaced by their mean: the k-th would be
-somebody's own. With fewer than 2k values, one mean stands for all.
+somebody's own. With fewer than 2k values, one mean stands for all. A mean that would be written
+as the extreme itself, which fewer than k people share, is moved a step of the column inside.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Back:
     count: int
 
     @classmethod
-    def of(cls, values: Floats, scores: NormalScores, k: int) -> Self:
+    def of(cls, values: Floats, scores: NormalScores, k: int, spacing: float = 0.0) -> Self:
         """The way back of a column.
 
         Parameters
@@ -41,15 +42,20 @@ class Back:
         values : (m,) float64, those that have a score, at least k; any order.
         scores : made with k or more as the fewest, so that only its ends are clipped.
         k : how many values an end is the mean of.
+        spacing : of the values as they are written; 0 where any number may be.
         """
         count = len(values)
-        if count < 2 * k:
-            return cls(np.array([_mean(values)]), count)
         parted = np.partition(values, [k - 1, count - k])
+        low, high = float(values.min()), float(values.max())
+        low += spacing * (parted[k - 1] > low)
+        high -= spacing * (parted[count - k] < high)
+        if count < 2 * k:
+            mean = _mean(values)
+            return cls(np.array([mean if low > high else min(max(mean, low), high)]), count)
         ordered = scores.ordered.copy()
         ranks = np.linspace(0, count - 1, min(count, MOST_KNOTS)).round().astype(np.int64)
-        ordered[ranks < k] = _mean(parted[:k])
-        ordered[ranks >= count - k] = _mean(parted[count - k :])
+        ordered[ranks < k] = max(_mean(parted[:k]), low)
+        ordered[ranks >= count - k] = min(_mean(parted[count - k :]), high)
         return cls(ordered, count)
 
     def __call__(self, shares: Floats) -> Floats:

@@ -22,6 +22,10 @@ SCENARIOS: Mapping[str, tuple[str, ...]] = {
 """The scenarios that each holder can play; those of no holder are the controller's."""
 
 
+LINKAGE = ("hidden_rate", *(key for keys in SCENARIOS.values() for key in keys))
+"""Rows whose rate is that of people named, or of rows singled out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A rate with all that must stand beside it; ``order`` is the rate, in percent."""
@@ -70,9 +74,17 @@ class ActorView:
 
 
 def actors(
-    words: Words, audit: Mapping[str, Any], attack: Mapping[str, Any] | None
+    words: Words,
+    audit: Mapping[str, Any],
+    attack: Mapping[str, Any] | None,
+    guarantee: Mapping[str, Any] | None = None,
 ) -> tuple[ActorView, ...]:
-    """Read ``attack.json``, where there is one, the hidden rate and what was stated."""
+    """Read ``attack.json``, where there is one, the hidden rate and what was stated.
+
+    Parameters
+    ----------
+    guarantee : of ``run.json``, by which who holds everything is judged.
+    """
     results = [] if attack is None else list(attack["results"])
     strongest = {} if attack is None else attack["strongest"]
     articles = {} if attack is None else attack.get("published") or {}
@@ -89,6 +101,9 @@ def actors(
         )
         if holder == "profile":
             rows = _profile(_complement(words, audit, attack, articles), rows)
+        goal = (audit.get("context") or {}).get("attack_target")
+        if goal is not None:
+            rows = tuple(_judged(words, holder, row, goal, guarantee or {}) for row in rows)
         views.append(
             ActorView(
                 holder,
@@ -99,6 +114,31 @@ def actors(
             )
         )
     return tuple(views)
+
+
+def _judged(
+    words: Words, holder: str, row: ActorRow, goal: float, guarantee: Mapping[str, Any]
+) -> ActorRow:
+    """With how its rate stands against the target of attackers.
+
+    Who holds everything is judged by the guarantee, which bounds every attacker.
+    """
+    target = words.target(goal, "lower", "%")
+    if row.key not in LINKAGE:
+        return row  # no person is named
+    if holder == "controller":
+        bound = guarantee.get("bound")
+        if bound is None:
+            verdict = words("actors.judged_none", target=target)
+        else:
+            met = "met" if 100 * bound <= goal else "missed"
+            share = words.value(100 * bound, "%")
+            verdict = words(f"actors.judged_bound_{met}", bound=share, target=target)
+        return replace(row, reading=f"{row.reading} {verdict}") if row.reading else row
+    if row.strongest is None or row.strongest.rate.order is None:
+        return row
+    met = "met" if row.strongest.rate.order <= goal else "missed"
+    return replace(row, reading=f"{row.reading} {words(f'actors.judged_{met}', target=target)}")
 
 
 def _profile(complement: ActorRow, rows: tuple[ActorRow, ...]) -> tuple[ActorRow, ...]:

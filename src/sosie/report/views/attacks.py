@@ -11,7 +11,7 @@ from sosie.report.figures.drawing import Figure
 from sosie.report.figures.rates import Curve, curve
 from sosie.report.views.lists import Cell
 from sosie.words import Words
-from sosie.words.readings import translated
+from sosie.words.readings import reasons
 
 __all__ = ["ROWS", "AttackView", "CurveView", "Result", "attack_reading", "attacks"]
 
@@ -114,8 +114,12 @@ def attack_reading(words: Words, result: Mapping[str, Any]) -> str:
     """What a rate says beside its chance level, in a sentence that fits it."""
     rate, chance = result["rate"], result.get("chance")
     if rate is None:
-        return translated(words, str(result.get("reason") or ""))
+        text = reasons(words, result)
+        return text[:1].upper() + text[1:]
     shown = {"rate": words.value(rate, "%"), "chance": words.value(chance, "%")}
+    own = f"attack.reading_{result.get('estimator')}"
+    if own in words:
+        return words(own, column=result.get("column"), **shown)
     if chance is None:
         return words("attack.reading_untold", **shown)
     return " ".join([_reading(words, rate, result, shown), *_example(words, result)])
@@ -164,8 +168,11 @@ def _result(words: Words, result: Mapping[str, Any]) -> Result:
 def _notes(words: Words, result: Mapping[str, Any]) -> Iterable[str]:
     if result.get("known") is not None:
         yield words.count("attack.known", result["known"])
-    if result.get("reason"):
-        yield translated(words, str(result["reason"]))
+    if result.get("column") is not None:
+        yield words("format.colon", label=words("attack.column"), value=result["column"])
+    if result.get("bound") is not None:
+        yield words("attack.bound", bound=words.value(result["bound"], "%"))
+    yield reasons(words, result)
 
 
 def _glossary(words: Words, results: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
@@ -235,12 +242,11 @@ def _highest(results: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _levels(
-    words: Words, results: Iterable[Mapping[str, Any]], article: float | None
+    words: Words, results: Sequence[Mapping[str, Any]], article: float | None
 ) -> Iterable[tuple[str, float]]:
     without: dict[str, float] = {}
-    chance = None
+    chance = _chance(results)
     for result in results:
-        chance = result.get("chance") if chance is None else chance
         if result.get("releases") == 0:
             name = _result(words, result).estimator
             without[name] = max(without.get(name, 0.0), result["rate"])
@@ -250,6 +256,12 @@ def _levels(
         yield words("attack.article"), article
     for name, rate in without.items():
         yield words("attack.no_release", estimator=name), rate
+
+
+def _chance(results: Iterable[Mapping[str, Any]]) -> float | None:
+    """What a blind choice would give the attacker with the highest rate."""
+    told = [result for result in results if result.get("chance") is not None]
+    return max(told, key=lambda r: float(r["rate"]))["chance"] if told else None
 
 
 def _curve_view(
@@ -268,9 +280,7 @@ def _curve_view(
         cells = tuple(words.value(known.get(release), "%") for release in releases)
         rows.append((line.label, cells))
     highest = max(result["rate"] for result in results)
-    chance = next(
-        (result["chance"] for result in results if result.get("chance") is not None), None
-    )
+    chance = _chance(results)
     return CurveView(
         id=identifier,
         title=words("attack.curve", scenario=name),

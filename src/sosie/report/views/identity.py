@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sosie.report.views.lists import listed
 from sosie.words import Words
-from sosie.words.readings import translated
+from sosie.words.readings import reason
 
 __all__ = ["IdentityView", "Warned", "identity"]
 
@@ -55,15 +55,20 @@ def identity(words: Words, run: Mapping[str, Any], audit: Mapping[str, Any]) -> 
             for key, text in _parameters(words, run["parameters"])
         ),
         warnings=tuple(
-            _warned(words, note)
-            for note in dict.fromkeys(map(str, [*run["warnings"], *audit.get("notes", ())]))
+            _warned(words, note) for note in _different([*run["warnings"], *audit.get("notes", ())])
         ),
     )
 
 
-def _warned(words: Words, note: str) -> Warned:
-    text = translated(words, note)
-    return Warned(text, "en" if text == note and words.language != "en" else "")
+def _different(notes: Iterable[Any]) -> Iterable[Any]:
+    """Each once, in order; of notes as objects too, which have no hash."""
+    return {str(note): note for note in notes}.values()
+
+
+def _warned(words: Words, note: Any) -> Warned:
+    """A note as an object in the page's language; one that is a text as it was written."""
+    free = not isinstance(note, Mapping)
+    return Warned(reason(words, note), "en" if free and words.language != "en" else "")
 
 
 def _parameters(words: Words, parameters: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

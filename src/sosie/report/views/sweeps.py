@@ -12,7 +12,7 @@ from sosie.report.figures.sweeps import Panel, SweepPoint, frontier, panels
 from sosie.report.views.lists import Cell, listed
 from sosie.tuning.results import AGREEING, ALLOWED, CHANCE, STRONGEST, SWEPT, Trial, Tuning
 from sosie.words import Words
-from sosie.words.readings import advice
+from sosie.words.readings import advice, reason
 
 __all__ = ["SHOWN", "SweepRow", "SweepView", "sweep"]
 
@@ -193,7 +193,7 @@ def _row(words: Words, tuning: Tuning, trial: Trial) -> SweepRow:
     chance = _chance(tuning, trial) if trial.metrics else None
     missed = listed(words, (words.get(f"tuning.short.{key}", key) for key in trial.missed))
     result = (
-        words("tuning.failed", reason=trial.reason)
+        words("tuning.failed", reason=reason(words, trial.reason.to_dict()))
         if trial.reason
         else words("tuning.meets")
         if trial.meets

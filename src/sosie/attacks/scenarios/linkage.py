@@ -220,11 +220,17 @@ class Insert:
             The generator is not an `Avatarizer`: how it would treat one more row is unknown.
         """
         if not isinstance(source, AvatarSource):
-            raise InputError("only an Avatarizer is known well enough to simulate one more profile")
+            raise InputError(
+                "only an Avatarizer is known well enough to simulate one more profile",
+                reason=Reason("only_avatarizer"),
+            )
         published = source.draw(setup.target)
         inserted = source.inserted(published)
         if isinstance(inserted, Reason):
-            raise InputError(f"no profile can be put among the rows of this method: {inserted.key}")
+            raise InputError(
+                f"no profile can be put among the rows of this method: {inserted.key}",
+                reason=inserted,
+            )
         yield from _arenas(self, inserted, published, setup, 0)
 
 

@@ -1,0 +1,108 @@
+"""The processes that the page starts: one that looks at a file, one that makes runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sosie.cli.app.folder import Folder, Job, RunFolder, queue_is_claimed
+
+__all__ = ["PROGRAM", "Inspections", "Queue"]
+
+PROGRAM = (sys.executable, "-m", "sosie")
+
+
+@dataclass
+class Inspections:
+    """Files being looked at, a process each; they end with the page."""
+
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def of(self, run: RunFolder, data: str) -> dict[str, Any] | None:
+        """What was found in the file of a run; None while it is being looked at."""
+        process = self.processes.get(run.id)
+        ended = process is not None and process.poll() is not None
+        found = run.read("inspection.json")
+        if process is not None and (found is not None or ended):
+            self.processes.pop(run.id).wait()  # it has written, and is on its way out
+        if found is None and ended:  # it wrote nothing: it was killed
+            found = {"error": None}
+        if found is None and process is None:
+            self._start(run, data)
+        return found
+
+    def _start(self, run: RunFolder, data: str) -> None:
+        command = [sys.executable, "-m", "sosie.cli.app.inspection", data]
+        with (run.path / "inspection-errors.txt").open("wb") as errors:
+            self.processes[run.id] = subprocess.Popen(  # noqa: S603 (our own command line, no shell)
+                [*command, str(run.path / "inspection.json")],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+            )
+
+    def forget(self, run: RunFolder) -> None:
+        """End the look at a file that is deleted."""
+        if process := self.processes.pop(run.id, None):
+            process.kill()
+            process.wait()
+
+
+@dataclass
+class Queue:
+    """Runs that wait, and the process that makes them one after the other.
+
+    Attributes
+    ----------
+    folder : where they are.
+    program : the command line of sosie.
+    """
+
+    folder: Folder
+    program: Sequence[str] = PROGRAM
+    _workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def submit(self, run: RunFolder, commands: Sequence[Sequence[str]]) -> None:
+        """Put a run at the end."""
+        (run.path / "stop").unlink(missing_ok=True)
+        run.save(Job("queued", tuple(map(tuple, commands)), queued=time.time()))
+        self.attend()
+
+    def attend(self) -> None:
+        """See to it that a process makes the runs that wait."""
+        self._workers = [worker for worker in self._workers if worker.poll() is None]
+        root = self.folder.root
+        if self._workers or not self.folder.queue() or queue_is_claimed(root):
+            return
+        command = [sys.executable, "-m", "sosie.cli.app.worker", str(root), *self.program]
+        with (root / "worker.txt").open("ab") as log:
+            worker = subprocess.Popen(  # noqa: S603 (our own command line, no shell)
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # it outlives the page, and Ctrl-C is not for it
+            )
+        self._workers.append(worker)
+
+    def wait(self) -> None:
+        """Wait until the process that makes runs has ended."""
+        for worker in self._workers:
+            worker.wait()
+
+    def stop(self, run: RunFolder) -> None:
+        """Stop a run that waits or works; what is made of it so far is not kept."""
+        run.ask_to_stop()
+        job = run.job()
+        if job.state == "queued":
+            run.save(Job("stopped", job.commands, job.queued, ended=time.time()))
+
+    def stop_all(self) -> None:
+        """Stop all that waits or works."""
+        for run in self.folder.runs():
+            if run.job().is_active:
+                self.stop(run)
