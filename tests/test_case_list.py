@@ -13,7 +13,12 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parent
-COMMAND_LINE = ("test_case_command_line.py", "test_interruption.py")
+COMMAND_LINE = (
+    "test_case_command_line.py",
+    "test_interruption.py",
+    "test_hospital.py",
+    "test_case_real_files.py",
+)
 
 CASES = {
     1: "column names with spaces, quotes, a newline, an emoji, a keyword",
@@ -46,6 +51,23 @@ CASES = {
     28: "inputs are not changed",
     29: "CSV of all kinds; nested columns in Parquet",
     30: "a disk that fills up; an interruption",
+    31: "thousands separators",
+    32: "a file without a header",
+    33: "a total row, a preamble, percents and currencies",
+    34: "codes for missing values in a column of numbers",
+    35: "values with a limit",
+    36: "NA beside empty cells",
+    37: "a partitioned Parquet folder",
+    38: "text with a zone; two-digit years",
+    39: "names that are no names; options of the wrong type",
+    40: "declared levels; results that are pickled",
+    41: "codes with hundreds of rare levels",
+    42: "a rare outcome",
+    43: "an identifier on several rows; names, e-mails, numbers",
+    44: "the same person on several rows",
+    45: "booleans and zip codes written otherwise",
+    47: "what held for every original holds for every avatar",
+    49: "dtypes of a folder written on a cluster",
 }
 
 LIBRARY_ONLY = {
@@ -55,6 +77,9 @@ LIBRARY_ONLY = {
     23: "the audit behind the command is what is tested",
     25: "the audit behind the command is what is tested",
     27: "the tables behind the files are what is tested",
+    39: "files have no such names, and the command line checks its own options",
+    40: "files have no declared levels that nobody uses",
+    49: "a folder that the library reads",
 }
 
 
@@ -62,7 +87,8 @@ def files_by_case() -> dict[int, set[str]]:
     """Number of the case -> files that have a test of it."""
     found = defaultdict(set)
     for path in TESTS.rglob("test_*.py"):
-        for number in re.findall(r"^def test_case_(\d\d)_", path.read_text("utf-8"), re.MULTILINE):
+        names = re.findall(r"^def (test_cases?_\d\d_\w+)", path.read_text("utf-8"), re.MULTILINE)
+        for number in (n for name in names for n in re.findall(r"(?<=_)\d\d(?=_)", name)):
             found[int(number)].add(path.name)
     return found
 

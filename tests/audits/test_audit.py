@@ -81,6 +81,7 @@ def test_case_24_what_can_not_be_computed_says_why() -> None:
     found = audit(mixed(), mixed(150, seed=2))
     reasons = {key: metric.reason for key, metric in _all(found).items() if metric.value is None}
     assert reasons.pop("rare_values") == Reason("no_rare_level", {"k": 5})
+    assert reasons.pop("contradictions") == Reason("nothing_held")
     assert {key for key, reason in reasons.items() if reason == NOT_ALIGNED} == {
         definition.key for definition in DEFINITIONS if "aligned" in definition.needs
     }

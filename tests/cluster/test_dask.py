@@ -8,6 +8,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -205,34 +206,40 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "module", "step"),
+    [("smoothed", "dask", "_mixtures"), ("exchangeable", "exchangeable", "_laws")],
+)
 @pytest.mark.filterwarnings("ignore")
-def test_a_killed_worker_changes_nothing(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One is killed when rows have moved into cells, another when the avatars are drawn."""
+def test_a_killed_worker_changes_nothing(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch, method: str, module: str, step: str
+) -> None:
+    """One is killed when rows have moved, another when the avatars are drawn."""
     import dask
 
-    from sosie.cluster import dask as engine
-
-    killed = []
+    engine, killed = import_module(f"sosie.cluster.{module}"), []
 
     def kill() -> None:
         workers = sorted(cluster.run(os.getpid).values())
         os.kill(workers[0], signal.SIGKILL)
         killed.append(workers[0])
 
-    search = engine._mixtures
+    followed = getattr(engine, step)
 
     def after_a_loss(*arguments: Any) -> Any:
         kill()
-        return search(*arguments)
+        return followed(*arguments)
 
-    monkeypatch.setattr(engine, "_mixtures", after_a_loss)
+    monkeypatch.setattr(engine, step, after_a_loss)
     frame = TABLES["people"]
+    options: dict[str, Any] = {"k": 5, "seed": 3, "method": method}
     with dask.config.set(scheduler=None):
-        there = of_neighbours(k=5, seed=3).fit(cut(frame, 3))
+        there = Avatarizer(**options).fit(cut(frame, 3))
         kill()
         made = pooled(there.release(2))
     assert len({*killed}) == 2
-    pd.testing.assert_frame_equal(made, of_neighbours(k=5, seed=3).fit(frame).release(2))
+    here = Avatarizer(**options).fit(frame)
+    pd.testing.assert_frame_equal(made, here.release(2))
 
 
 @pytest.mark.slow
@@ -253,8 +260,9 @@ def test_workers_lost_at_the_same_work_are_told_in_a_line() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("method", ["exchangeable", "smoothed"])
 @pytest.mark.filterwarnings("ignore")
-def test_the_command_makes_avatars_on_a_cluster(cluster: Any, tmp_path: Path) -> None:
+def test_the_command_makes_avatars_on_a_cluster(cluster: Any, tmp_path: Path, method: str) -> None:
     import polars as pl
 
     from sosie.cli import status_of
@@ -264,33 +272,11 @@ def test_the_command_makes_avatars_on_a_cluster(cluster: Any, tmp_path: Path) ->
     frame = pl.from_pandas(people(500).drop(columns="site"))
     for part in range(3):
         frame[part * 150 : (part + 1) * 150].write_parquet(data / f"{part}.parquet")
-    told = [
-        "avatarize",
-        str(data),
-        "-o",
-        str(tmp_path / "avatars"),
-        "--method",
-        "smoothed",
-        "--seed",
-        "1",
-    ]
+    how = ["--seed", "1", "--method", method]
+    told = ["avatarize", str(data), "-o", str(tmp_path / "avatars"), *how]
     where = ["--scheduler", cluster.scheduler.address, "--aligned", str(tmp_path / "aligned")]
     assert status_of([*told, *where]) == 0
-    assert (
-        status_of(
-            [
-                "avatarize",
-                str(data),
-                "-o",
-                str(tmp_path / "here.parquet"),
-                "--method",
-                "smoothed",
-                "--seed",
-                "1",
-            ]
-        )
-        == 0
-    )
+    assert status_of(["avatarize", str(data), "-o", str(tmp_path / "here.parquet"), *how]) == 0
     made, here = pl.read_parquet(tmp_path / "avatars"), pl.read_parquet(tmp_path / "here.parquet")
     assert made.sort(made.columns).equals(here.sort(made.columns))
     assert (tmp_path / "aligned").stat().st_mode & 0o077 == 0

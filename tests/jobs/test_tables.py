@@ -139,11 +139,11 @@ def test_too_little_memory_tells_the_least_that_works(folder: Path, tmp_path: Pa
 
 
 def test_what_a_table_takes_grows_with_what_is_asked() -> None:
-    plain = Budget(1_000_000, 200.0, 5, 5, 1)
+    plain = Budget(1_000_000, 200.0, 110, 5, 1)
     assert BASE < plain.apart < plain.together
-    assert Budget(1_000_000, 200.0, 26, 5, 1).apart > plain.apart
-    assert Budget(1_000_000, 200.0, 5, 5, 3).together > plain.together
-    assert Budget(1_000_000, 200.0, 5, 5, 1, compared=True).apart > plain.apart
+    assert Budget(1_000_000, 200.0, 446, 5, 1).apart > plain.apart
+    assert Budget(1_000_000, 200.0, 110, 5, 3).together > plain.together
+    assert Budget(1_000_000, 200.0, 110, 5, 1, compared=True).apart > plain.apart
     free = available()
     assert free is None or free > 10**6
 

@@ -108,11 +108,8 @@ def notes(told: Sequence[str | Reason | Notice], language: str = "en") -> None:
     words = load(language)
     for note in told:
         head = words("format.colon", label=words("terminal.note"), value="").rstrip(" ")
-        if isinstance(note, str | Reason):
-            plain = reason(words, note.to_dict() if isinstance(note, Reason) else note)
-        else:
-            plain = words_of(words, note)
-        shown = escape(printable(plain))
+        plain = note if isinstance(note, str) else note.to_dict()
+        shown = escape(printable(reason(words, plain)))
         _console(errors=True).print(f"[yellow]{head}[/] {shown}", soft_wrap=True)
 
 
@@ -129,13 +126,6 @@ def guarantee(told: Mapping[str, Any], language: str = "en") -> None:
     else:
         text = words("guarantee.terminal_none", reason=reason(words, told["reason"]))
     say(words("format.colon", label=words("guarantee.label"), value=text))
-
-
-def words_of(words: Words, notice: Notice) -> str:
-    """A notice in the reader's language."""
-    from sosie.generate.notices import text_of
-
-    return text_of(words, notice.to_dict())
 
 
 def written(key: str, what: object, note: str = "", language: str = "en") -> None:

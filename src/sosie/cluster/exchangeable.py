@@ -56,7 +56,6 @@ from sosie.generate.exchangeable import ExchangeableLaw, Pooled, draw, pairing
 from sosie.generate.exchangeable.ancestry import Ancestors
 from sosie.generate.exchangeable.choices import MANY, Choice, choice_of
 from sosie.generate.exchangeable.features import Layout
-from sosie.generate.exchangeable.fixed_point import SCORE, on_grid
 from sosie.generate.exchangeable.law import POOLED, intercepts_of, level_shares, tilts
 from sosie.generate.exchangeable.marginals import Marginal
 from sosie.generate.exchangeable.moments import (
@@ -220,9 +219,8 @@ def _turned(
 ) -> _Turned:
     points = famd.transform(_table(known, rows, names, placed=True))
     hashes = content_hashes(_table(known, rows, names, placed=False))
-    fine = on_grid(points, SCORE)
     sums = [
-        replace(group.law, codes=codes).sums(fine)
+        replace(group.law, codes=codes).sums(points)
         for group, (*_, codes) in zip(known, rows, strict=True)
         if isinstance(group.law, Choice) and group.law.size > MANY
     ]

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from sosie.data.table import Levels, Table
-from sosie.words import Words
 
-__all__ = ["Notice", "levels_lost", "shares_moved", "text_of"]
+__all__ = ["Notice", "levels_lost", "shares_moved"]
 
 MOST_LOST = 0.05
 """Share of a column's people from which losing their values is said."""
@@ -56,26 +55,6 @@ class Notice:
             "people": self.people,
             "values": dict(self.values),
         }
-
-
-def text_of(words: Words, told: Mapping[str, Any]) -> str:
-    """A notice, as its `to_dict` tells it, in words.
-
-    >>> from sosie.words import load
-    >>> told = Notice("constant", "death", 24, {"share": 0.02}).to_dict()
-    >>> text_of(load("en"), told)[:62]
-    "column 'death' has a single value in the avatars; 24 people (2"
-    """
-    values = {name: words.number(value) for name, value in told["values"].items()}
-    if "share" in told["values"]:
-        values["share"] = words.value(100 * told["values"]["share"], "%")
-    if "points" in told["values"]:
-        values["points"] = words.number(told["values"]["points"], 1)
-    if told["people"] is not None:
-        values["people"] = words.number(told["people"])
-    return words(
-        f"notices.{told['kind']}", column=repr(told["column"]), name=told["column"], **values
-    )
 
 
 def levels_lost(table: Table, least: int) -> Iterator[Notice]:

@@ -12,6 +12,7 @@ import numpy as np
 from sosie.compute.arrays import Ints
 from sosie.compute.randomness import BLOCK
 from sosie.compute.storage import MEMORY, Space
+from sosie.compute.sums import tally
 from sosie.compute.threads import each_part
 from sosie.data import frames
 from sosie.data.constraints import Plan
@@ -188,9 +189,10 @@ def _waiting(column: Column, series: Series, space: Space) -> tuple[Column, Seri
     """A column on its way to a file, with the few native values that writing it needs."""
     if isinstance(column, Numbers):
         return replace(column, values=space.keep(column.values)), frames.like(series)
-    used, codes = np.unique(column.codes, return_inverse=True)
+    present = tally(column.codes, len(column.labels)) > 0
+    number = (np.cumsum(present) - 1).astype(column.codes.dtype)
+    used, codes = np.flatnonzero(present), number.take(column.codes)
     levels = held(series, column.first[used])
-    codes = codes.astype(column.codes.dtype)
     return replace(column, codes=space.keep(codes), first=np.arange(len(used))), levels
 
 

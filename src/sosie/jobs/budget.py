@@ -13,6 +13,7 @@ from sosie.compute.memory import available
 from sosie.compute.storage import MEMORY, Disk, Space
 from sosie.data.parquet import Scan
 from sosie.errors import InputError
+from sosie.generate.methods import method_of
 
 if TYPE_CHECKING:
     from sosie.generate.settings import Settings
@@ -79,7 +80,8 @@ class Budget:
     Attributes
     ----------
     rows, row : how many rows, and the bytes of one in a dataframe.
-    components, k, augment : see `sosie.generate.settings.Settings`.
+    search : bytes a row of fitting the method, see `sosie.generate.methods.Method`.
+    k, augment : see `sosie.generate.settings.Settings`.
     compared : whether the avatars are measured too.
     whole : the bytes a row of columns that are held whole, in the originals and in the avatars.
     attacked : the bytes that an attack holds, see `Attack`.
@@ -87,7 +89,7 @@ class Budget:
 
     rows: int
     row: float
-    components: int
+    search: int
     k: int
     augment: int
     compared: bool = False
@@ -106,14 +108,15 @@ class Budget:
     ) -> Self:
         """Of a table that is not read yet; columns in `whole` (kept ones) are held whole."""
         row, held = scan.bytes_per_row(), scan.bytes_per_row([str(name) for name in whole])
-        known = settings.components, settings.k, settings.augment
+        search = method_of(settings.method).bytes_per_row(settings.components, settings.k)
+        known = search, settings.k, settings.augment
         attacked = attack.bytes(len(scan), scan.width, settings) if attack else 0
         return cls(len(scan), row, *known, compared, held, attacked)
 
     @property
     def together(self) -> int:
         """With the whole table in memory: as read, encoded, and as avatars."""
-        work = self.rows * max(self._search, self._measures)
+        work = self.rows * max(self.search, self._measures)
         cells = self.rows * self.row * (1.5 + 2 * self.augment)
         return BASE + round(cells + max(work, self.attacked))
 
@@ -121,18 +124,13 @@ class Budget:
     def apart(self) -> int:
         """With columns on disk: the search, then one column at a time."""
         made = 8 * self.k + (90 + 2 * self.whole) * self.augment
-        work = self.rows * max(self._search, self._measures, made)
+        work = self.rows * max(self.search, self._measures, made)
         return BASE + max(round(work), self.attacked)
 
     @property
     def _measures(self) -> float:
         """Bytes a row: what the metrics hold of each person and each avatar."""
         return MEASURING * self.augment if self.compared else 0
-
-    @property
-    def _search(self) -> float:
-        """Bytes a row: latent coordinates twice, or once with the tree and what is found in it."""
-        return max(16 * self.components + 30, 8 * self.components + 8 * self.k + 45)
 
     def space(self, memory: int | None, folder: Path) -> Space:
         """Where columns are to live; `memory` None is half of what is free.

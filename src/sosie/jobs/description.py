@@ -20,6 +20,7 @@ from sosie.audits.what_if_kept import what_if_kept
 from sosie.data.files import File
 from sosie.data.table import Roles
 from sosie.errors import Reason
+from sosie.generate.notices import Notice
 from sosie.jobs.private import fingerprint
 from sosie.jobs.tables import Opened
 
@@ -39,7 +40,7 @@ def described(
     roles: Roles | None = None,
     parameters: Mapping[str, Any] | None = None,
     kinds: Mapping[Hashable, str] | None = None,
-    warnings: Sequence[str | Reason] = (),
+    warnings: Sequence[str | Reason | Notice] = (),
 ) -> dict[str, Any]:
     """What ``run.json`` holds: the data, the parameters and the aggregates that the report shows.
 
@@ -82,7 +83,7 @@ def described(
         ],
         "warnings": [
             *source.notes,
-            *(note.to_dict() if isinstance(note, Reason) else note for note in warnings),
+            *(note if isinstance(note, str) else note.to_dict() for note in warnings),
         ],
         "what_if_kept": [dict(row) for row in what_if_kept(compared.originals).columns],
         "figures": {

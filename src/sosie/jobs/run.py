@@ -191,7 +191,7 @@ def run(
         key = secrets.token_hex(32)
         write_source(stage / PRIVATE, people.source.sha256, key)
         keep(out / PRIVATE / SWEEP_KEY, stage / PRIVATE / SWEEP_KEY)
-        settings = avatarizer.settings
+        settings, notices = avatarizer.settings, avatarizer.warnings
         about = described(
             data,
             people.source,
@@ -201,20 +201,19 @@ def run(
             roles=avatarizer.roles,
             parameters=asdict(settings),
             kinds={column.name: column.kind for column in table.columns},
-        )
-        notes: tuple[str | Reason | Notice, ...] = (
-            *people.source.notes,
-            *table.notes,
-            *attack_notes,
-            *avatarizer.warnings,
-        )
-        about |= {
+            warnings=(*table.notes, *attack_notes, *notices),
+        ) | {
             "guarantee": avatarizer.guarantee.to_json(),
             "constraints": kept_constraints(avatarizer, aligned),
-            "warnings": [n if isinstance(n, str) else n.to_dict() for n in notes],
         }
         write_json(stage / "run.json", about)
         write_report(stage, stage / "report.html", options.language)
+    notes: tuple[str | Reason | Notice, ...] = (
+        *people.source.notes,
+        *table.notes,
+        *attack_notes,
+        *notices,
+    )
     report = out / "report.html"
     return Run(out, out / name, report, audit, attacks, avatarizer.guarantee, notes)
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Mask
 from sosie.compute.randomness import BLOCK
+from sosie.compute.storage import MEMORY, Space
 from sosie.compute.sums import WholeSum, mean_of
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.data.table import Column, Levels, Table
@@ -464,13 +465,13 @@ class FAMD:
         """(d,): the coordinates of a row of zeros."""
         return np.asarray(-(self.mean[:, None] * self._slopes).sum(axis=0))
 
-    def transform(self, table: Table, threads: int = 1) -> Floats:
+    def transform(self, table: Table, threads: int = 1, storage: Space = MEMORY) -> Floats:
         """Coordinates of the rows of a table, ``(n, d) float64``.
 
         Each row is computed alone, by the same operations in the same order, so equal
         rows have equal coordinates to the last bit, wherever they stand.
         """
-        coordinates = np.empty((len(table), self.components))
+        coordinates = storage.empty((len(table), self.components), np.float64)
         unseen = np.zeros((1, self.components))
         lookups = {
             block: np.vstack([self._slopes[block.start - 1 : block.start - 1 + block.size], unseen])

@@ -17,6 +17,7 @@ __all__ = [
     "advice",
     "example",
     "meaning",
+    "notice",
     "reading",
     "reason",
     "reasons",
@@ -153,6 +154,8 @@ def reason(words: Words, told: object) -> str:
     """
     if not isinstance(told, Mapping):
         return str(told or "")
+    if f"notices.{told.get('kind')}" in words:
+        return notice(words, told)
     key, values = f"reasons.{told.get('key')}", told.get("values")
     values = {name: _written(words, value) for name, value in dict(values or {}).items()}
     if f"{key}_one" in words:
@@ -168,6 +171,26 @@ def _written(words: Words, value: object) -> object:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     return words.number(value) if isinstance(value, int) else value
+
+
+def notice(words: Words, told: Mapping[str, Any]) -> str:
+    """A notice, as JSON files hold it, in words.
+
+    >>> from sosie.words import load
+    >>> told = {"kind": "constant", "column": "death", "people": 24, "values": {"share": 0.02}}
+    >>> notice(load("en"), told)[:62]
+    "column 'death' has a single value in the avatars; 24 people (2"
+    """
+    values = {name: words.number(value) for name, value in told["values"].items()}
+    if "share" in told["values"]:
+        values["share"] = words.value(100 * told["values"]["share"], "%")
+    if "points" in told["values"]:
+        values["points"] = words.number(told["values"]["points"], 1)
+    if told["people"] is not None:
+        values["people"] = words.number(told["people"])
+    return words(
+        f"notices.{told['kind']}", column=repr(told["column"]), name=told["column"], **values
+    )
 
 
 def reasons(words: Words, told: Mapping[str, Any]) -> str:

@@ -45,7 +45,7 @@ def test_distances_are_those_of_the_reference(actg175: pl.DataFrame) -> None:
     from sosie.generate.avatarizer import Avatarizer
 
     for method, expected in (("barycentre", 0.122), ("smoothed", 0.044)):
-        avatarizer = Avatarizer(k=5, method=method, seed=1).fit(actg175)  # type: ignore[arg-type]
+        avatarizer = Avatarizer(k=5, method=method, seed=1, constraints=False).fit(actg175)
         found = [
             hellinger_mean(Comparison.of(avatarizer.table, avatarizer.draw(r))).detail["numbers"]
             for r in range(5)

@@ -32,6 +32,7 @@ class Contradictions:
     shares: tuple[float, ...]
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def contradictions(
     original: object, avatars: object, constraints: Sequence[Constraint] | None = None, k: int = 10
 ) -> Contradictions:

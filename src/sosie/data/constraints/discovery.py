@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, permutations
 
+import numpy as np
+
 from sosie.data.constraints.columns import Columns, Name
 from sosie.data.constraints.formulas import Formula, find_formulas, find_intervals
 from sosie.data.constraints.labels import find_bands, find_labels
@@ -17,6 +19,7 @@ from sosie.data.table import Table
 __all__ = ["find_constraints"]
 
 
+@np.errstate(over="ignore", invalid="ignore")  # squares of 1e300: nothing is found there
 def find_constraints(table: object, k: int = 10) -> tuple[Constraint, ...]:
     """Statements that hold in every row and that chance would break in twenty.
 

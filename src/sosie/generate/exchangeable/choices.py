@@ -27,6 +27,9 @@ __all__ = ["MANY", "Choice", "choice_of"]
 MANY = 20
 """Of more levels, each acts through its mean place in the latent space."""
 
+CHUNK = 1 << 16
+"""Rows that are added at a time."""
+
 Labels = tuple[str | None, ...]
 
 
@@ -72,11 +75,17 @@ class Choice:
 
         Parameters
         ----------
-        points : (n, d) float64, latent coordinates, on a grid: sums of parts can be added.
+        points : (n, d) float64, latent coordinates of the same rows; put on a grid, so that
+            sums of parts can be added.
         """
-        counts = tally(self.codes, self.size + 1)
-        axes = [np.bincount(self.codes, axis, minlength=self.size + 1) for axis in points.T]
-        return np.column_stack([counts, *axes])[:-1]
+        total = np.zeros((self.size + 1, 1 + points.shape[1]))
+        for start in range(0, len(points), CHUNK):
+            codes = self.codes[start : start + CHUNK]
+            part = on_grid(points[start : start + CHUNK], SCORE)
+            total[:, 0] += np.bincount(codes, minlength=len(total))
+            for i, axis in enumerate(part.T, start=1):
+                total[:, i] += np.bincount(codes, axis, minlength=len(total))
+        return total[:-1]
 
     def placed(self, sums: Floats, people: int) -> Self:
         """The same with the mean place of each level, scaled.

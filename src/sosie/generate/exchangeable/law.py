@@ -18,7 +18,6 @@ from sosie.errors import SosieWarning
 from sosie.generate.exchangeable.ancestry import Ancestors, Groups, blocks_of
 from sosie.generate.exchangeable.choices import MANY, Choice, choice_of
 from sosie.generate.exchangeable.features import Layout
-from sosie.generate.exchangeable.fixed_point import SCORE, on_grid
 from sosie.generate.exchangeable.intercepts import two_levels, weights_of
 from sosie.generate.exchangeable.marginals import Marginal
 from sosie.generate.exchangeable.moments import (
@@ -136,7 +135,7 @@ def fit(
     ----------
     groups : of at least k people each.
     points : (n, d) float64, latent coordinates by place; read for columns of more than 20
-        levels only.
+        levels only, and may be empty without any.
     min_level_count : a level that fewer people hold is never drawn.
     threads : no result depends on it.
     storage : where what is made a row lives.
@@ -206,7 +205,6 @@ def _layout(
         warnings.warn(note, SosieWarning, stacklevel=4)
     choices = [one for one in made if isinstance(one, Choice)]
     if any(choice.size > MANY for choice in choices):
-        points = on_grid(points, SCORE)
         choices = [
             choice.placed(choice.sums(points), POOLED * k) if choice.size > MANY else choice
             for choice in choices

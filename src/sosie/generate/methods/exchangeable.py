@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from sosie.compute.arrays import Floats, Ints
+from sosie.compute.randomness import BLOCK
 from sosie.compute.storage import Space
 from sosie.data import frames
 from sosie.data.table import Column, Levels, Table, label_of
 from sosie.errors import Reason
 from sosie.generate.exchangeable import ExchangeableLaw, draw, fit, pairing
+from sosie.generate.exchangeable.choices import MANY
 from sosie.generate.gathered import Gathered, Layout
 from sosie.generate.guarantee import Guarantee
 from sosie.latent.content import content_hashes
@@ -39,15 +41,15 @@ MOST_LEVELS = 60
 More would each span an axis of few people, and the number must not follow k, or groups of one k
 would not be unions of those of another."""
 
-BITS = 20
-"""Of the hash of each person that orders levels: sums over 2^33 people are exact in float64."""
-
 
 MOST_LEVEL_COUNT = 10
 """People who make a level common enough to be drawn, however large k is. A level is a count of a
 column, not a group: agencies publish counts from 5 to 11 people on (Handbook on Statistical
 Disclosure Control, Hundepool et al. 2010: 3 to 10; CMS: 11), and the bound on linkage does not
 depend on it. Were it k, 24 deaths of 1,200 people would be erased at k = 40."""
+
+WORKING = 100
+"""Bytes a row, measured on a million rows of 24 columns that live on disk."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Exchangeable:
         table = in_canonical_codes(table)
         space = in_space(table)
         famd = FAMD.fit(space, settings.components, table.roles.weights, threads)
-        points = famd.transform(space, threads)
+        points = famd.transform(space, threads, table.space)
         strata, name = _strata(table)
         cut = groups(
             points,
@@ -90,13 +92,18 @@ class Exchangeable:
         law = fit(
             table,
             cut,
-            points.take(cut.order, axis=0),
+            _by_place(points, cut.order, table),
             k=settings.k,
             min_level_count=settings.min_level_count,
             threads=threads,
             storage=table.space,
         )
         return ExchangeableFitted(table, famd, settings, law, cut.order)
+
+    def bytes_per_row(self, components: int, k: int) -> int:
+        """Hashes, parts and orders; coordinates are whole numbers."""
+        del k
+        return 2 * components + WORKING
 
     def inserted(self, published: Table, people: Table, settings: Settings, threads: int) -> Reason:
         """Nobody can be put among published rows: the groups they would join are secret."""
@@ -174,33 +181,39 @@ class ExchangeableFitted:
             yield replace(self, groups=law, order=self.order[places])
 
 
-def in_canonical_codes(table: Table) -> Table:
-    """The table with its commonest levels first, whatever their names and the order of its rows.
+def _by_place(points: Floats, order: Ints, table: Table) -> Floats:
+    """Coordinates of the row at each place; none where no column has levels enough to need them."""
+    if not table.roles.linked and all(len(column.labels) <= MANY for column in table.levels):
+        return points[:0]
+    placed = table.space.empty(points.shape, np.float64)
+    for start in range(0, len(order), BLOCK):
+        placed[start : start + BLOCK] = points.take(order[start : start + BLOCK], axis=0)
+    return placed
 
-    Between levels that as many people hold, the other values of these people decide; names only
-    where those are alike too.
+
+def in_canonical_codes(table: Table) -> Table:
+    """The table with its commonest levels first, whatever the order of its rows.
+
+    Between levels that as many people hold, names decide.
 
     >>> import polars as pl
     >>> table = Table.of(pl.DataFrame({"sex": ["M", "F", "M"]}))
     >>> in_canonical_codes(table).level("sex").labels
     ('M', 'F')
     """
-    # Sums of so few bits are exact in any order.
-    people = (content_hashes(table, names=False) >> np.uint64(64 - BITS)).astype(np.float64)
-    return replace(table, columns=tuple(_canonical(column, people) for column in table.columns))
+    return replace(table, columns=tuple(_canonical(column) for column in table.columns))
 
 
-def _canonical(column: Column, people: Floats) -> Column:
+def _canonical(column: Column) -> Column:
     if not isinstance(column, Levels):
         return column
-    size = len(column.labels)
-    counts, sums = column.counts(), np.bincount(column.codes, people, minlength=size)
+    counts = column.counts()
 
-    def key(code: int) -> tuple[bool, int, float, str]:
+    def key(code: int) -> tuple[bool, int, str]:
         label = column.labels[code]
-        return label is None, -int(counts[code]), float(sums[code]), label or ""
+        return label is None, -int(counts[code]), label or ""
 
-    rank = sorted(range(size), key=key)
+    rank = sorted(range(len(column.labels)), key=key)
     order = np.array(rank, dtype=np.int64)
     place = np.argsort(order).astype(column.codes.dtype)
     return replace(

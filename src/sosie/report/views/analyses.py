@@ -113,7 +113,7 @@ def analyses(words: Words, told: Told) -> AnalysesView:
     return AnalysesView(
         intro=tuple(_intro(words, told)),
         summary=tuple(_summary(words, told)),
-        worst_heading=_worst_heading(words, screen) if pairs else "",
+        worst_heading="" if screen is None else _worst_heading(words, screen),
         worst=tuple(_sentence(words, pair) for pair in pairs),
         headings=tuple(words(f"analyses.{key}") for key in ("term", *keys, "verdict", "note")),
         studies=studies,
@@ -196,6 +196,8 @@ def _screen(words: Words, screen: Told) -> str:
 
 
 def _worst_heading(words: Words, screen: Told) -> str:
+    if not screen["worst"]:
+        return ""
     return words("analyses.worst" if screen["changed"] else "analyses.worst_chance")
 
 

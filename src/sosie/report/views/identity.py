@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sosie.generate.notices import text_of
 from sosie.report.views.lists import listed
 from sosie.words import Words
 from sosie.words.readings import reason
@@ -56,20 +55,18 @@ def identity(words: Words, run: Mapping[str, Any], audit: Mapping[str, Any]) -> 
             for key, text in _parameters(words, run["parameters"])
         ),
         warnings=tuple(
-            _warned(words, note) for note in _distinct([*run["warnings"], *audit.get("notes", ())])
+            _warned(words, note) for note in _different([*run["warnings"], *audit.get("notes", ())])
         ),
     )
 
 
-def _distinct(notes: Iterable[Any]) -> list[Any]:
-    """Each once, in order: texts, reasons, and notices as their own files tell them."""
-    return list({str(note): note for note in notes}.values())
+def _different(notes: Iterable[Any]) -> Iterable[Any]:
+    """Each once, in order; of notes as objects too, which have no hash."""
+    return {str(note): note for note in notes}.values()
 
 
 def _warned(words: Words, note: Any) -> Warned:
     """A note as an object in the page's language; one that is a text as it was written."""
-    if isinstance(note, Mapping) and f"notices.{note.get('kind')}" in words:
-        return Warned(text_of(words, note), "")
     free = not isinstance(note, Mapping)
     return Warned(reason(words, note), "en" if free and words.language != "en" else "")
 
