@@ -85,6 +85,7 @@ class AnalysesView:
 
     intro: tuple[str, ...]
     summary: tuple[str, ...]
+    worst_heading: str
     worst: tuple[str, ...]
     headings: tuple[str, ...]
     studies: tuple[StudyView, ...]
@@ -112,6 +113,7 @@ def analyses(words: Words, told: Told) -> AnalysesView:
     return AnalysesView(
         intro=tuple(_intro(words, told)),
         summary=tuple(_summary(words, told)),
+        worst_heading="" if screen is None else _worst_heading(words, screen),
         worst=tuple(_sentence(words, pair) for pair in pairs),
         headings=tuple(words(f"analyses.{key}") for key in ("term", *keys, "verdict", "note")),
         studies=studies,
@@ -191,6 +193,12 @@ def _screen(words: Words, screen: Told) -> str:
         figures=words.number(screen["figures"]),
         changed=words.number(screen["changed"]),
     )
+
+
+def _worst_heading(words: Words, screen: Told) -> str:
+    if not screen["worst"]:
+        return ""
+    return words("analyses.worst" if screen["changed"] else "analyses.worst_chance")
 
 
 def _pair(words: Words, told: Told) -> PairView:
