@@ -161,6 +161,7 @@ def test_run(people: Path, tmp_path: Path, called: Called) -> None:
     assert status == 0
     assert "column 'born': 133 people (66.5%)" in err  # text that nobody declared as dates
     assert sorted(path.name for path in out.iterdir()) == [
+        "analyses.json",
         "attack.json",
         "audit.json",
         "avatars.csv",
@@ -274,12 +275,12 @@ def test_notes_go_to_standard_error(people: Path, tmp_path: Path, called: Called
 # ---------------------------------------------------------------- what it refuses
 
 BAD_OPTIONS = {
-    "--k 0": "k must be at least 1, got 0",
-    "--k -3": "k must be at least 1, got -3",
-    "--k 5000": "k is 5000, and in a table of 200 rows the largest k is 199",
+    "--k 0": "k must be at least 2, got 0",
+    "--k -3": "k must be at least 2, got -3",
+    "--k 5000": "k is 5000, and in a table of 200 rows the largest k is 200",
     "--k five": "Invalid value for '--k': 'five' is not a valid integer",
     "--components 0": "components must be at least 1, got 0",
-    "--method mean": "'mean' is not one of 'smoothed', 'barycentre'",
+    "--method mean": "there is no method 'mean'; there are exchangeable, smoothed, barycentre",
     "--decode most": "'most' is not one of 'draw', 'vote'",
     "--seed -1": "the seed must be at least 0",
     "--seed x": "'x' is not a valid integer",

@@ -83,7 +83,9 @@ def analyses(
     html: Path | None,
     lang: str,
 ) -> None:
-    """Analyse originals and avatars alike, and say where the results agree.
+    """Say whether the results of a study survive.
+
+    Originals and avatars are analysed alike.
 
     Each of AVATARS is one release; the estimates of several are combined. TEXT is one of:
     mean days by arms; share cens by arms; odds cens by treat; cens ~ age + cd40;

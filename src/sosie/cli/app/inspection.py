@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 
 from sosie.data.atomic import OWNER_FILE, atomic
@@ -22,6 +21,7 @@ from sosie.data.files import read
 from sosie.data.identifiers import suspects
 from sosie.data.table import Levels, Numbers, Table
 from sosie.errors import InputError
+from sosie.generate.methods import METHODS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,17 +142,8 @@ def inspect(path: Path) -> Inspection:
 
 
 def offered() -> tuple[tuple[str, ...], int]:
-    """The methods of the command line, the default first, and its k."""
-    from sosie.cli.run import run
-
-    options = {option.name: option for option in run.params}
-    context = click.Context(run)
-    default = options["method"].get_default(context)
-    kind: Any = options["method"].type
-    names: Sequence[str] = kind.choices
-    k = options["k"].get_default(context)
-    ordered = sorted(names, key=lambda name: name != default)
-    return tuple(ordered), int(k or 10)
+    """Methods, the default first, and the k of the default."""
+    return tuple(METHODS), next(iter(METHODS.values())).k
 
 
 def smallest_group(people: int, k: int) -> Setting:
