@@ -537,3 +537,114 @@ def _space() -> Json:
         "explained": [8.1, 6.5, 5.2],
         "avatars": {axis: points[:, place].tolist() for place, axis in enumerate("xyz")},
     }
+
+
+def analyses() -> Json:
+    """``analyses.json`` with every model's way of showing, every verdict, and what has none."""
+    cox = _study("survival days, dead ~ arm", "cox", "days", "log_ratio", {"arm": "0"})
+    cox["terms"] = [
+        _term("arm", "1", (-0.7, -1.0, -0.4), (-0.6, -1.1, -0.1), "confirmed"),
+        _term("arm", "2", (-0.1, -0.5, -0.01), (-0.05, -0.6, 0.5), "compatible"),
+        _term("arm", "3", (-0.5, -0.8, -0.2), (0.4, 0.1, 0.7), "contradicted"),
+        _term("arm", "4", (0.2, -0.2, 0.6), None, None),
+    ]
+    ours = {"survival": [1.0, 0.9, 0.75], "low": [1.0, 0.86, 0.7], "high": [1.0, 0.94, 0.8]}
+    theirs = {"survival": [1.0, 0.87, None], "low": [1.0, 0.8, None], "high": [1.0, 0.9, None]}
+    cox["curves"] = [
+        {"group": group, "times": [0.0, 100.0, 250.0], "original": ours, "avatars": theirs}
+        for group in ("0", "1")
+    ]
+    cox["log_rank"] = {
+        "degrees": 1,
+        "original": {"statistic": 4.2, "p_value": 0.04},
+        "avatars": {"statistics": [15.0, None, 12.0], "p_values": [1e-4, None, 5e-4]},
+    }
+    odds = _study("odds dead by arm", "odds", "dead", "log_ratio", {"arm": "0", "dead": "0"})
+    odds["terms"] = [_term("arm", "1", None, (0.1, -0.2, 0.4), None, "small_cell")]
+    odds["cells"] = [
+        {"group": "0", "value": "1", "original": None, "avatars": [4, 6, 5]},
+        {"group": "1", "value": "1", "original": 40, "avatars": [41, 38, 44]},
+    ]
+    line = _study("stay ~ age", "linear", "stay", "value", {})
+    line["terms"] = [_term("age", None, (0.02, 0.01, 0.03), (0.021, 0.008, 0.034), "confirmed")]
+    none = _study("dead ~ single", "logistic", "dead", "log_ratio", {})
+    none["reason"] = {"key": "one_value", "values": {"column": "single"}}
+    mean = _study("mean stay by arm", "mean", "stay", "value", {})
+    mean |= {"small_groups": 2, "dropped": {"originals": 3, "avatars": 9}}
+    mean["terms"] = [_term("arm", "0", (9.9, 9.1, 10.7), (6.0, 5.2, 6.8), "contradicted")]
+    pairs = [("mean", None), ("share", "1"), ("slope", None)]
+    return {
+        "schema": "sosie/analyses/1",
+        "rows": 2000,
+        "avatars": 2000,
+        "releases": 3,
+        "combination": "fitted",
+        "k": 10,
+        "level": 95,
+        "agreement": {"terms": 5, "inside": 3, "share": 60.0, "ci": [23.1, 88.2], "verdicts": {}},
+        "analyses": [cox, odds, line, none, mean],
+        "screen": {
+            "figures": 120,
+            "changed": 3,
+            "worst": [
+                {
+                    "outcome": "stay",
+                    "column": "ward",
+                    "level": None if kind == "slope" else "north",
+                    "value": value,
+                    "original": 0.4,
+                    "avatars": 0.25,
+                    "difference": -0.31,
+                    "standard_error": 0.05,
+                    "unexplained": 0.1,
+                    "people": 41,
+                }
+                for kind, value in pairs
+            ],
+        },
+    }
+
+
+def _study(text: str, model: str, outcome: str, scale: str, references: Json) -> Json:
+    return {
+        "text": text,
+        "model": model,
+        "outcome": outcome,
+        "event": None,
+        "scale": scale,
+        "rows": {"originals": 2000, "avatars": 6000},
+        "dropped": {"originals": 0, "avatars": 0},
+        "references": references,
+        "small_groups": 0,
+        "reason": None,
+        "terms": [],
+    }
+
+
+Ends = tuple[float, float, float] | None
+
+
+def _term(
+    column: str, level: str | None, own: Ends, other: Ends, verdict: str | None, why: str = ""
+) -> Json:
+    def side(ends: Ends, key: str) -> Json:
+        values = {"k": 10, "column": column, "level": level}
+        return {
+            "estimate": None if ends is None else ends[0],
+            "standard_error": None if ends is None else (ends[2] - ends[1]) / 3.92,
+            "interval": None if ends is None else list(ends[1:]),
+            "reason": None if ends else {"key": key, "values": values},
+        }
+
+    return {
+        "term": column if level is None else f"{column}[{level}]",
+        "factors": [{"column": column, "level": level}],
+        "original": side(own, why),
+        "avatars": side(other, "level_absent") | {"releases": 3, "releases_inside": 2},
+        "overlap": None if verdict is None else 0.6,
+        "standardised_difference": None if verdict is None else -1.2,
+        "same_sign": None,
+        "same_significance": None,
+        "inside": None if verdict is None else verdict != "contradicted",
+        "verdict": verdict,
+    }

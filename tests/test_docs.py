@@ -31,7 +31,7 @@ from sosie.cli import cli, status_of
 from sosie.data import cohort
 from sosie.words import LANGUAGES, load
 
-PEOPLE = 300
+PEOPLE = 800
 """Rows of the bundled cohort that the blocks work on: enough for k = 20."""
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])

@@ -241,7 +241,7 @@ def test_partitions_that_differ_are_named() -> None:
 
 def test_names_that_are_no_text() -> None:
     originals = people(150)[["age", "visits", "sex"]]
-    for names in ([0, 1, 2], [("a", 1), "c0", "__place__"]):
+    for names in ([0, 1, 2], ["a b", "c0", "__place__"]):
         one, other = originals.copy(), avatars_of(originals)
         one.columns = other.columns = pd.Index(names, tupleize_cols=False)
         here = measured_here(one, other, aligned=True)

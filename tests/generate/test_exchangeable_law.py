@@ -18,7 +18,7 @@ from scipy.stats import kstest, norm, rankdata
 
 from sosie.compute.arrays import Floats, Ints
 from sosie.data.table import Roles, Table
-from sosie.errors import InputError
+from sosie.errors import InputError, SosieWarning
 from sosie.generate.draw import Gathered
 from sosie.generate.exchangeable import ExchangeableLaw, draw, fit, pairing
 from sosie.generate.exchangeable.intercepts import two_levels, weights_of
@@ -298,9 +298,11 @@ def test_a_column_of_few_values_publishes_nobodys(present: int) -> None:
     values[rng.choice(300, present, replace=False)] = rng.normal(100, 20, present)
     frame = pl.DataFrame({"x": rng.normal(size=300), "rare": pl.Series(values, nan_to_null=True)})
     roles = Roles(numeric=("rare",))
-    made = Fitted.of(frame, roles=roles)
-    said = [f"column 'rare': only {present} people have a value" in note for note in made.law.notes]
-    assert said == [True] * (present < K)
+    if present < K:
+        with pytest.warns(SosieWarning, match="'rare': only .* people have a value"):
+            made = Fitted.of(frame, roles=roles)
+    else:
+        made = Fitted.of(frame, roles=roles)
     published = drawn(made.law, 50).values[1]
     published = published[~np.isnan(published)]
     assert not np.isin(published, values).any()

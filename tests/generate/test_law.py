@@ -88,7 +88,7 @@ TABLES: dict[str, tuple[Callable[[], pl.DataFrame], dict[str, Any]]] = {
 
 def fitted(name: str, k: int) -> Avatarizer:
     table, options = TABLES[name]
-    return Avatarizer(k=k, seed=3, **options).fit(table())
+    return Avatarizer(k=k, seed=3, **({"method": "smoothed"} | options)).fit(table())
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ def folder(tmp_path: Path) -> Path:
     run["figures"]["distributions"] = run["figures"]["distributions"][:1]
     audit = fixture.audit() | {"context": fixture.context() | {"targets": {"hidden_rate": 50.0}}}
     contents = {"run": run, "audit": audit, "attack": fixture.attack(), "tune": fixture.tune()}
+    contents["analyses"] = fixture.analyses()
     out = tmp_path / "out"
     out.mkdir()
     for name, content in contents.items():
@@ -34,9 +35,9 @@ def test_everything_at_once(folder: Path, tmp_path: Path) -> None:
     assert (tmp_path / "b.docx").read_bytes().startswith(b"PK")
     assert json.loads((tmp_path / "c.json").read_text())["answers"]
     told = json.loads((tmp_path / "d.json").read_text())
-    assert list(told) == ["schema", "run", "audit", "attack", "tune"]
+    assert list(told) == ["schema", "run", "audit", "attack", "tune", "analyses"]
     assert told["schema"] == "sosie/report/1"
-    for name in ("run", "audit", "attack", "tune"):
+    for name in ("run", "audit", "attack", "tune", "analyses"):
         assert told[name] == json.loads((folder / f"{name}.json").read_text())
 
 

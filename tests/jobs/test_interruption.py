@@ -338,7 +338,7 @@ def test_a_signal_that_compiled_code_turns_into_another_error_is_one(
     table.write_text("a,b\n1,2\n")
     for error in (TypeError("not a Polars data type"), InputError("not a table")):
 
-        def read(*_: object, error: Exception = error) -> None:
+        def read(*_: object, error: Exception = error, **__: object) -> None:
             with suppress(KeyboardInterrupt):
                 cli._interrupt(signal.SIGINT, None)
             raise error

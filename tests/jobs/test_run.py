@@ -84,7 +84,7 @@ def test_attacks_are_part_of_the_folder(
     steps: list[str] = []
     avatarizer = Avatarizer(seed=5, method=method)
     done = run(data, tmp_path, avatarizer, Options(releases=None), progress=steps.append)
-    assert steps == ["read", "fit", "draw", "audit", "attack", "report"]
+    assert steps == ["read", "fit", "draw", "audit", "analyses", "attack", "report"]
     attacks = json.loads((tmp_path / "attack.json").read_text())
     assert attacks == done.attacks
     assert attacks["schema"] == "sosie/attack/1"
@@ -121,13 +121,14 @@ def test_the_folder(data: Path, tmp_path: Path) -> None:
     steps: list[str] = []
     done = run(data, tmp_path / "out", Avatarizer(seed=5), progress=steps.append)
     assert files(tmp_path / "out") == [
+        "analyses.json",
         "audit.json",
         "avatars.csv",
         *PRIVATE,
         "report.html",
         "run.json",
     ]
-    assert steps == ["read", "fit", "draw", "audit", "report"]
+    assert steps == ["read", "fit", "draw", "audit", "analyses", "report"]
     assert done.avatars.read_text().startswith("age,dose,arm,site,seen\n")
     assert (done.folder / "private" / "seed").read_text() == "5\n"
     found = told(done.folder)
@@ -193,6 +194,7 @@ def test_results_of_another_kind_are_taken_away(data: Path, tmp_path: Path) -> N
     (out / "private" / "old.txt").write_text("of an earlier run")
     run(data, out, Avatarizer())
     assert files(out) == [
+        "analyses.json",
         "audit.json",
         "avatars.csv",
         "mine.txt",

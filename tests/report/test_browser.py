@@ -63,7 +63,9 @@ def browse(page: Path, folder: Path, options: Sequence[str]) -> subprocess.Compl
 def whole(lang: str) -> str:
     audit = fixture.audit() | {"context": fixture.context()}
     audit["utility"]["predictive_ratio"] = fixture.models()
-    return build(fixture.run(), audit, fixture.attack(), fixture.tune(), lang)
+    return build(
+        fixture.run(), audit, fixture.attack(), fixture.tune(), fixture.analyses(), lang=lang
+    )
 
 
 def test_the_page_opens_in_silence(tmp_path: Path) -> None:

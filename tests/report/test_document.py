@@ -48,7 +48,7 @@ def small(run: fixture.Json) -> fixture.Json:
 def whole(lang: str = "en") -> Any:
     audit = fixture.audit() | {"context": fixture.context()}
     audit["utility"]["predictive_ratio"] = fixture.models()
-    made = build_docx(small(fixture.run()), audit, fixture.attack(), fixture.tune(), lang)
+    made = build_docx(small(fixture.run()), audit, fixture.attack(), fixture.tune(), lang=lang)
     return docx.Document(io.BytesIO(made))
 
 

@@ -12,7 +12,7 @@ import report_fixture as fixture
 
 from sosie.cli import terminal
 from sosie.errors import Reason
-from sosie.report import build, build_attacks, build_pia, build_sweep
+from sosie.report import build, build_analyses, build_attacks, build_pia, build_sweep
 from sosie.words import load
 
 FRENCH, ENGLISH = load("fr"), load("en")
@@ -116,8 +116,9 @@ def whole(**changes: Any) -> tuple[str, set[str]]:
         {"run": run, "audit": audit, "attack": attack}[key].update(change)
     figures = [entry | {"kind": ""} for entry in run["figures"]["distributions"]]
     names = [*strings([c["name"] for c in run["columns"]]), run["data"]["name"]]
-    known = words_of([*names, *strings(figures), *strings(audit["context"])])
-    return build(run, audit, attack, fixture.tune(), "fr"), known
+    told = fixture.analyses()
+    known = words_of([*names, *strings([figures, audit["context"], told])])
+    return build(run, audit, attack, fixture.tune(), told, lang="fr"), known
 
 
 def text_of(html: str) -> str:
@@ -169,6 +170,9 @@ def test_the_page_reads_as_french() -> None:
 def test_pages_of_their_own_read_as_french() -> None:
     assert faults(build_sweep(fixture.tune(), "cohort.csv", "fr"), {"cohort"}) == []
     assert faults(build_attacks(fixture.attack(), "cohort.csv", "fr"), {"cohort"}) == []
+    told = fixture.analyses()
+    known = words_of(strings([told["analyses"], told["screen"]])) | {"cohort"}
+    assert faults(build_analyses(told, "cohort.csv", "fr"), known) == []
 
 
 def test_a_page_without_attack_context_or_value_reads_as_french() -> None:

@@ -68,7 +68,9 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module", params=LANGUAGES)
 def html(request: pytest.FixtureRequest) -> str:
-    return build(fixture.run(), fixture.audit(), fixture.attack(), fixture.tune(), request.param)
+    return build(
+        fixture.run(), fixture.audit(), fixture.attack(), fixture.tune(), lang=request.param
+    )
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +96,10 @@ def test_size_with_300_columns() -> None:
 
 def test_same_files_same_page(html: str) -> None:
     language = "fr" if '<html lang="fr">' in html else "en"
-    assert build(fixture.run(), fixture.audit(), fixture.attack(), fixture.tune(), language) == html
+    assert (
+        build(fixture.run(), fixture.audit(), fixture.attack(), fixture.tune(), lang=language)
+        == html
+    )
 
 
 def test_arguments_are_not_changed() -> None:
@@ -600,7 +605,7 @@ def fault(folder: Path) -> str:
 
 
 def test_a_folder_is_read(folder: Path) -> None:
-    assert read_folder(folder) == (fixture.run(), fixture.audit(), fixture.attack(), None)
+    assert read_folder(folder) == (fixture.run(), fixture.audit(), fixture.attack(), None, None)
     assert build(*read_folder(folder), lang="fr")
 
 

@@ -103,7 +103,8 @@ def test_every_number_of_the_table_is_that_of_the_file(told: fixture.Json) -> No
     words = load("en")
     view = sweep(words, told)
     for row, trial in zip(view.rows, told["trials"], strict=True):
-        for (cell, _), key in zip(row.cells, SHOWN, strict=True):
+        shown = [key for key in SHOWN if key in trial["metrics"]]
+        for (cell, _), key in zip(row.cells, shown, strict=True):
             assert cell.order == trial["metrics"][key]["value"]
         assert row.risk.order == trial["risk"]
         assert row.loss.order == trial["loss"]

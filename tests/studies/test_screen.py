@@ -124,3 +124,19 @@ def test_without_texts_there_is_a_screen() -> None:
     assert found.analyses == ()
     assert found.agreeing is None
     assert analyses(people(), people(), "mean stay by ward").screen is None
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_figures_do_not_depend_on_the_unit_of_a_column(size: float) -> None:
+    rng = np.random.default_rng(4)
+    ours, theirs = rng.normal(5, 1, (2, 80))
+    ward = ["a", "b"] * 40
+
+    def looked(unit: float) -> list[float]:
+        tables = [pl.DataFrame({"x": unit * x, "ward": ward}) for x in (ours, theirs)]
+        originals = Table.of(tables[0])
+        pairs = screen(originals, originals.like(tables[1])).worst
+        (pair,) = (pair for pair in pairs if pair.outcome == "x")
+        return [pair.difference, pair.original / unit, pair.avatars / unit]
+
+    assert looked(size) == pytest.approx(looked(1.0))

@@ -182,7 +182,7 @@ class AttackResult:
         """
         hits, trials = float(right.sum()), len(right)
         rate = Rate.of(hits, trials)
-        known = {"attack_components": None, "releases": 1, "candidates": 0} | more
+        known = {"attack_components": None, "releases": 0, "candidates": 0} | more
         return cls(
             scenario=scenario,
             estimator=estimator,

@@ -292,8 +292,9 @@ def analyses_table(told: Mapping[str, Any], language: str = "en") -> None:
         if study.terms:
             console.print(grid)
         say("")
-    for text in view.summary:
-        say(text)
+    for text in (*view.summary, view.worst_heading, *(f"  {pair}" for pair in view.worst)):
+        if text:
+            say(text)
 
 
 def kept_table(metric: Metric, language: str = "en") -> None:

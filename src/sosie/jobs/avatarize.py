@@ -9,7 +9,7 @@ from sosie.data.files import Reading, check_apart, check_format
 from sosie.data.table import Table
 from sosie.generate.avatarizer import Avatarizer
 from sosie.generate.notices import Notice
-from sosie.jobs.tables import Progress, opened, save, silent
+from sosie.jobs.tables import Progress, fitted, opened, save, silent
 
 __all__ = ["avatarize_file"]
 
@@ -53,10 +53,10 @@ def avatarize_file(
     )
     progress("fit")
     table = Table.of(source.frame, avatarizer.roles, source.space, avatarizer.threads)
-    avatarizer.fit(table)
+    said = fitted(avatarizer, table)
     progress("draw")
     published, linked = avatarizer.both()
     if aligned is not None:
         save(linked, aligned, source.dialect, OWNER_FILE)
     save(published, out, source.dialect)
-    return (*source.notes, *table.notes, *avatarizer.warnings)
+    return (*source.notes, *table.notes, *said, *avatarizer.warnings)

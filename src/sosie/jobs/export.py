@@ -74,9 +74,9 @@ def export(
     found = with_context(read_folder(folder), context)
     with _as_written(folder):
         if wanted.page is not None:
-            write_text(wanted.page, build(**found._asdict(), lang=language))
+            write_text(wanted.page, build(*found, lang=language))
         if wanted.document is not None:
-            write_bytes(wanted.document, build_docx(**found._asdict(), lang=language))
+            write_bytes(wanted.document, build_docx(*found, lang=language))
         if wanted.assessment is not None:
             pia = build_pia(found.run, found.audit, found.attack, language)
             write_text(wanted.assessment, as_json(pia))

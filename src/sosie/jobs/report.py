@@ -20,7 +20,7 @@ OURS = (
 
 def write_report(folder: Path, path: Path, language: str) -> None:
     """Build the report of a folder's JSON files."""
-    write_text(path, build(**read_folder(folder)._asdict(), lang=language))
+    write_text(path, build(*read_folder(folder), lang=language))
 
 
 def rebuild_report(folder: Path, path: Path | None, language: str) -> Path:

@@ -31,7 +31,7 @@ from sosie.jobs.constraints import kept_constraints
 from sosie.jobs.description import FEWEST_SHOWN, described
 from sosie.jobs.private import keep, write_private, write_source
 from sosie.jobs.report import OURS, write_report
-from sosie.jobs.tables import Opened, Progress, alongside, opened, save, silent
+from sosie.jobs.tables import Opened, Progress, alongside, fitted, opened, save, silent
 from sosie.jobs.writing import write_json
 from sosie.studies.analyses import analyses, check
 
@@ -153,7 +153,7 @@ def run(
         table = Table.of(people.frame, avatarizer.roles, people.source.space, avatarizer.threads)
         _check_analyses(table, people, options.texts)
         progress("fit")
-        avatarizer.fit(table)
+        said = fitted(avatarizer, table)
         progress("draw")
         name = f"avatars{people.source.suffix}"
         aligned = _publish(avatarizer, people, stage, name)
@@ -201,7 +201,7 @@ def run(
             roles=avatarizer.roles,
             parameters=asdict(settings),
             kinds={column.name: column.kind for column in table.columns},
-            warnings=(*table.notes, *attack_notes, *notices),
+            warnings=(*table.notes, *said, *attack_notes, *notices),
         ) | {
             "guarantee": avatarizer.guarantee.to_json(),
             "constraints": kept_constraints(avatarizer, aligned),
@@ -211,6 +211,7 @@ def run(
     notes: tuple[str | Reason | Notice, ...] = (
         *people.source.notes,
         *table.notes,
+        *said,
         *attack_notes,
         *notices,
     )

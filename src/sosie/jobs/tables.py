@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,9 @@ from sosie.data.atomic import atomic
 from sosie.data.csv_dialect import Dialect
 from sosie.data.files import EXCEL, PARQUET, Reading, write
 from sosie.data.parquet import Scan
-from sosie.errors import InputError
+from sosie.data.table import Table
+from sosie.errors import InputError, SosieWarning
+from sosie.generate.avatarizer import Avatarizer
 from sosie.jobs.budget import Attack, Budget
 
 if TYPE_CHECKING:
@@ -22,10 +25,21 @@ if TYPE_CHECKING:
     from sosie.generate.release import Release
     from sosie.generate.settings import Settings
 
-__all__ = ["Opened", "Progress", "alongside", "is_parquet", "opened", "save", "silent"]
+__all__ = ["Opened", "Progress", "alongside", "fitted", "is_parquet", "opened", "save", "silent"]
 
 Progress = Callable[[str], None]
 """Called with the name of each step."""
+
+
+def fitted(avatarizer: Avatarizer, table: Table) -> tuple[str, ...]:
+    """Fit to a table; what was said meanwhile is given back, to be told in its place."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        avatarizer.fit(table)
+    for other in caught:
+        if not issubclass(other.category, SosieWarning):
+            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    return tuple(str(w.message) for w in caught if issubclass(w.category, SosieWarning))
 
 
 def silent(_: str) -> None:

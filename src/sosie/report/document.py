@@ -43,9 +43,9 @@ def build_docx(
     audit: Mapping[str, Any],
     attack: Mapping[str, Any] | None = None,
     tune: Mapping[str, Any] | None = None,
-    lang: str = "en",
-    *,
     analyses: Mapping[str, Any] | None = None,
+    *,
+    lang: str = "en",
 ) -> bytes:
     """The bytes of a .docx file.
 
@@ -326,7 +326,10 @@ def _summary(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     paper.points(views["attackers"])
     if views["survival"] is not None:
         paper.heading(words("analyses.question"), 2)
-        paper.points(views["survival"].summary)
+        survival = views["survival"]
+        paper.points(survival.summary)
+        paper.text(survival.worst_heading)
+        paper.points(survival.worst)
     paper.heading(words("report.summary.remains"), 2)
     paper.points(views["remains"])
 

@@ -55,9 +55,9 @@ def build(
     audit: Mapping[str, Any],
     attack: Mapping[str, Any] | None = None,
     tune: Mapping[str, Any] | None = None,
-    lang: str = "en",
-    *,
     analyses: Mapping[str, Any] | None = None,
+    *,
+    lang: str = "en",
 ) -> str:
     """HTML text of the report on a run.
 

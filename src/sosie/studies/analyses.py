@@ -143,6 +143,9 @@ def _encoded(original: object, studies: Sequence[Study], roles: Roles | None, wi
         categorical=tuple(name for name in roles.categorical if name in needed),
         numeric=tuple(name for name in roles.numeric if name in needed),
         date={name: form for name, form in roles.date.items() if name in needed},
+        coarsen={name: length for name, length in roles.coarsen.items() if name in needed},
+        pivot=roles.pivot,
+        na=roles.na,
     )
     return Table.of(_part(frame, chosen), forced)
 

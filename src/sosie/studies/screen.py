@@ -285,9 +285,11 @@ def _scaled(originals: Table, avatars: Table, names: list[Hashable]) -> list[_Sc
         before, after = originals.column(name), avatars.column(name)
         value, first, second = _as_numbers(before, after)
         known = first[~np.isnan(first)]
-        if len(known) < 2 or np.ptp(known) == 0:
+        if len(known) < 2 or known.min() == known.max():
             continue
-        centre, scale = float(known.mean()), float(known.std())
+        # By the largest value, so that squares of the very large and small are numbers.
+        size = float(np.abs(known).max())
+        centre, scale = size * float((known / size).mean()), size * float((known / size).std())
         if not (math.isfinite(scale) and scale > 0):
             continue
         columns.append(

@@ -50,6 +50,8 @@ COMPONENTS = 10
 def play(source: Source, setup: Setup) -> Iterator[AttackResult]:
     """Percent right of `TRIALS` pairs, chance 50, with the key known and secret.
 
+    `releases` of a result is how many are published.
+
     Three fits of the method for each pair and attacker: this takes minutes on large tables.
     """
     if not isinstance(source, AvatarSource):

@@ -121,6 +121,7 @@ def whole_rows(sample: Columns) -> tuple[list[Name], Floats]:
     return [names[i] for i in kept], np.array([values[i][rows] for i in kept])
 
 
+@np.errstate(over="ignore", invalid="ignore")  # too large to be a sum of parts
 def _hashes(values: Floats) -> NDArray[np.int64]:
     """A number for each column, additive over columns."""
     scale = next(

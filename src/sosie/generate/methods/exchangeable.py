@@ -47,7 +47,6 @@ column, not a group: agencies publish counts from 5 to 11 people on (Handbook on
 Disclosure Control, Hundepool et al. 2010: 3 to 10; CMS: 11), and the bound on linkage does not
 depend on it. Were it k, 24 deaths of 1,200 people would be erased at k = 40."""
 
-
 WORKING, LAW = 80, 60
 """Bytes a row while the law is fitted, and while it is held: measured from 1 to 4 million rows of
 24 columns that live on disk."""

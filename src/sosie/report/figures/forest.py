@@ -27,7 +27,7 @@ from sosie.words import Words
 
 __all__ = ["ForestLine", "Point", "forest"]
 
-_WIDTH, _ROW = 520, 34
+_WIDTH, _ROW = 480, 34
 _APART = 6  # half the distance between the two intervals of a term
 _DASH = "6 3"
 _LABEL = 26

@@ -76,14 +76,17 @@ class PairView:
     difference: Cell
     people: Cell
     slope: bool
+    share: bool
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysesView:
-    """The whole section; ``summary`` are the lines of the first page."""
+    """The whole section; ``summary`` and the pairs, ``worst`` first, stand on the first page."""
 
     intro: tuple[str, ...]
     summary: tuple[str, ...]
+    worst_heading: str
+    worst: tuple[str, ...]
     headings: tuple[str, ...]
     studies: tuple[StudyView, ...]
     screen: str
@@ -109,7 +112,9 @@ def analyses(words: Words, told: Told) -> AnalysesView:
     keys = ("originals", "avatars", "overlap", "difference", *(["inside"] * (releases > 1)))
     return AnalysesView(
         intro=tuple(_intro(words, told)),
-        summary=tuple(_summary(words, told, pairs)),
+        summary=tuple(_summary(words, told)),
+        worst_heading="" if screen is None else _worst_heading(words, screen),
+        worst=tuple(_sentence(words, pair) for pair in pairs),
         headings=tuple(words(f"analyses.{key}") for key in ("term", *keys, "verdict", "note")),
         studies=studies,
         screen="" if screen is None else _screen(words, screen),
@@ -133,8 +138,8 @@ def _intro(words: Words, told: Told) -> Iterable[str]:
     yield words.count(f"analyses.trust_{key}", int(told["releases"]))
 
 
-def _summary(words: Words, told: Told, pairs: Sequence[PairView]) -> Iterable[str]:
-    """What agrees, what doesn't by name, and the pairs that changed most."""
+def _summary(words: Words, told: Told) -> Iterable[str]:
+    """What agrees, what doesn't by name, and how many pairs changed."""
     found = [(entry, term) for entry in told["analyses"] for term in entry["terms"]]
     judged = [(entry, term) for entry, term in found if term["verdict"] is not None]
     if judged:
@@ -152,8 +157,6 @@ def _summary(words: Words, told: Told, pairs: Sequence[PairView]) -> Iterable[st
         yield words("analyses.those_refused", names=listed(words, refused, _NAMED))
     if told.get("screen") is not None:
         yield _screen(words, told["screen"])
-        worst = zip(told["screen"]["worst"], pairs, strict=True)
-        yield from (_sentence(words, entry, pair) for entry, pair in worst)
 
 
 def _lost(term: Told) -> bool:
@@ -166,19 +169,19 @@ def _in_study(words: Words, entry: Told, term: Told) -> str:
 
 
 def _label(term: Told) -> str:
-    """A term as a reader writes it.
+    r"""A term as a reader writes it.
 
     >>> _label({"term": "", "factors": [{"column": "arm", "level": "2"},
     ...                                 {"column": "age", "level": None}]})
-    'arm = 2 × age'
+    'arm\xa0=\xa02 × age'
     """
-    names = [
-        str(factor["column"])
-        if factor["level"] is None
-        else f"{factor['column']} = {factor['level']}"
-        for factor in term["factors"]
-    ]
+    names = [_valued(factor["column"], factor["level"]) for factor in term["factors"]]
     return " × ".join(names) or str(term["term"])
+
+
+def _valued(column: object, level: object) -> str:
+    """A column and its level, on one line; the column alone where it has none."""
+    return str(column) if level is None else f"{column}\u00a0=\u00a0{level}"
 
 
 def _screen(words: Words, screen: Told) -> str:
@@ -192,11 +195,17 @@ def _screen(words: Words, screen: Told) -> str:
     )
 
 
+def _worst_heading(words: Words, screen: Told) -> str:
+    if not screen["worst"]:
+        return ""
+    return words("analyses.worst" if screen["changed"] else "analyses.worst_chance")
+
+
 def _pair(words: Words, told: Told) -> PairView:
     outcome, level = str(told["outcome"]), told["level"]
     share = told["value"] is not None
     if share:
-        outcome = f"{outcome} = {told['value']}"
+        outcome = _valued(outcome, told["value"])
     before, after = told["original"], told["avatars"]
     if share and level is not None:
         texts = [words.value(100 * value, "%") for value in (before, after)]
@@ -210,11 +219,12 @@ def _pair(words: Words, told: Told) -> PairView:
         difference=Cell(_signed(words, told["difference"]), told["difference"]),
         people=Cell(words.number(told["people"]), told["people"]),
         slope=level is None,
+        share=share,
     )
 
 
-def _sentence(words: Words, told: Told, pair: PairView) -> str:
-    kind = "slope" if pair.slope else "mean" if told["value"] is None else "share"
+def _sentence(words: Words, pair: PairView) -> str:
+    kind = "slope" if pair.slope else "share" if pair.share else "mean"
     return words(
         f"analyses.pair_{kind}",
         outcome=pair.texts[0],
@@ -276,7 +286,7 @@ def _notes(words: Words, entry: Told) -> Iterable[str]:
             avatars=words.number(dropped["avatars"]),
         )
     if entry["references"]:
-        names = [f"{name} = {level}" for name, level in entry["references"].items()]
+        names = [_valued(name, level) for name, level in entry["references"].items()]
         yield words("analyses.references", names=listed(words, names))
     if entry["small_groups"]:
         yield words.count("analyses.small_groups", entry["small_groups"])
@@ -379,7 +389,7 @@ def _cells(words: Words, entry: Told, cell: Told) -> tuple[str, ...]:
     few = words("report.distributions.hidden")
     return (
         str(cell["group"]),
-        f"{entry['outcome']} = {cell['value']}",
+        _valued(entry["outcome"], cell["value"]),
         few if cell["original"] is None else words.number(cell["original"]),
         words.number(mean, 0 if mean.is_integer() else 1),
     )

@@ -49,7 +49,7 @@ def _curve(
     words: Words, entry: Told, curve: Told, identifier: str, name: str, least: float, last: float
 ) -> CurveView:
     sides = [_steps(curve, side) for side in ("original", "avatars")]
-    group = f"{name} = {curve['group']}"
+    group = f"{name}\u00a0=\u00a0{curve['group']}"
     known = [
         (abs(ours - theirs), time)
         for time, ours, theirs in zip(*sides[0][:2], sides[1].values, strict=True)
