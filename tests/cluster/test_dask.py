@@ -71,7 +71,7 @@ TABLES = {
 
 def of_neighbours(**options: Any) -> Avatarizer:
     """An avatarizer of a method that draws from neighbours."""
-    return Avatarizer(**{"method": "smoothed", **options})
+    return Avatarizer(**{"method": "smoothed", "constraints": False, **options})
 
 
 def pooled(frame: Any) -> pd.DataFrame:

@@ -173,12 +173,17 @@ def test_intervals_hold_the_truth_of_the_population(drawn: Rule, rule: Rule, rel
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("releases", [1, 5])
-def test_intervals_from_exchangeable_avatars_hold_the_truth(releases: int) -> None:
-    """Of 100 repetitions: 95 % less or more three standard errors of a share of so many."""
-    shares = coverage("exchangeable", "fitted", releases, repetitions=100)
-    assert min(shares.values()) >= 95 - 3 * 2.2, shares
-    assert float(np.mean(list(shares.values()))) >= 94, shares
+def test_intervals_from_exchangeable_avatars_hold_the_truth() -> None:
+    shares = coverage("exchangeable", "fitted", 5)
+    assert min(shares.values()) >= 92, shares
+    assert max(shares.values()) <= 97, shares
+
+
+@pytest.mark.slow
+def test_one_exchangeable_release_is_conservative() -> None:
+    """Groups of a fixed size vary less than rows drawn one by one, which the rule supposes."""
+    shares = coverage("exchangeable", "fitted", 1)
+    assert min(shares.values()) >= 95, shares
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ NEEDED = ("starlette", "uvicorn", "python_multipart")
     help="Where runs are kept; nothing is written elsewhere.",
 )
 def open_app(*, port: int, no_browser: bool, folder: Path) -> None:
-    """Open the local web page: from a file to its report, without a command line.
+    """Open the local web page, for people who do not program.
 
     It listens on this machine alone, and opens in your browser. The address that is printed
     is the key: whoever has it, on this machine, can see your runs. Ctrl-C closes the page; a run

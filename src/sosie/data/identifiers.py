@@ -63,6 +63,9 @@ FEWEST_NAMED = 10
 """A column whose name tells of people and that holds no more values is a category, such as
 ``adresse`` read as a yes or no."""
 
+EXACT = 2.0**53
+"""From here on, not every whole number is a float."""
+
 NEARLY_DISTINCT = 0.9
 """Text with so many distinct values a row tells nearly everybody apart: names have namesakes."""
 
@@ -345,6 +348,8 @@ def _by_values(name: Name, series: Series, held: frames.Holds, values: _Values) 
         return is_key
     numbers = frames.floats(series)
     numbers = numbers[~np.isnan(numbers)]
+    if max(abs(float(numbers.min())), abs(float(numbers.max()))) >= EXACT:
+        return False  # whole numbers that large are not told apart as floats
     before, after = numbers[:-1], numbers[1:]  # compared, since differences overflow
     is_sorted = bool((after > before).all() or (after < before).all())
     # Nine tenths of the range are in use: numbers given one after the other.

@@ -415,7 +415,11 @@ class Avatarizer:
         surrogates = _NONE
         if fitted.table.roles.id:
             surrogates = np.argsort(np.argsort(self._keys(r, Purpose.SURROGATE)))[places]
-        pairing = pairings[0] if len(parts) == 1 else np.concatenate(pairings)
+        space, pairing = fitted.table.space, pairings[0]
+        if len(parts) > 1:
+            pairing = np.concatenate(pairings)
+        places, pairing = space.keep(places), space.keep(pairing)
+        space.forget()
         whole = Release(fitted.table, fitted.layout, made, places, pairing, surrogates)
         if self._plan is None or not self._plan.steps:
             return whole

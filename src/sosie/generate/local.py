@@ -83,9 +83,9 @@ class LocalMethod(ABC):
         near, order = _neighbours(famd, table, settings.k, threads)
         return self._fitted(table, famd, settings, near, order, threads)
 
-    def bytes_per_row(self, components: int, k: int) -> int:
-        """Latent coordinates twice, or once with the tree and what is found in it."""
-        return max(16 * components + 30, 8 * components + 8 * k + 45)
+    def bytes_per_row(self, components: int, k: int) -> tuple[int, int]:
+        """Latent coordinates twice, or once with the tree and what is found in it; neighbours."""
+        return max(16 * components + 30, 8 * components + 8 * k + 45), 8 * k
 
     def inserted(
         self, published: Table, people: Table, settings: Settings, threads: int

@@ -80,8 +80,9 @@ class Budget:
     Attributes
     ----------
     rows, row : how many rows, and the bytes of one in a dataframe.
-    search : bytes a row of fitting the method, see `sosie.generate.methods.Method`.
-    k, augment : see `sosie.generate.settings.Settings`.
+    fit, held : bytes a row of fitting the method, and of what is drawn from then; see
+        `sosie.generate.methods.Method`.
+    augment : see `sosie.generate.settings.Settings`.
     compared : whether the avatars are measured too.
     whole : the bytes a row of columns that are held whole, in the originals and in the avatars.
     attacked : the bytes that an attack holds, see `Attack`.
@@ -89,8 +90,8 @@ class Budget:
 
     rows: int
     row: float
-    search: int
-    k: int
+    fit: int
+    held: int
     augment: int
     compared: bool = False
     whole: float = 0.0
@@ -107,24 +108,24 @@ class Budget:
         attack: Attack | None = None,
     ) -> Self:
         """Of a table that is not read yet; columns in `whole` (kept ones) are held whole."""
-        row, held = scan.bytes_per_row(), scan.bytes_per_row([str(name) for name in whole])
-        search = method_of(settings.method).bytes_per_row(settings.components, settings.k)
-        known = search, settings.k, settings.augment
+        row, kept = scan.bytes_per_row(), scan.bytes_per_row([str(name) for name in whole])
+        method = method_of(settings.method)
+        known = *method.bytes_per_row(settings.components, settings.k), settings.augment
         attacked = attack.bytes(len(scan), scan.width, settings) if attack else 0
-        return cls(len(scan), row, *known, compared, held, attacked)
+        return cls(len(scan), row, *known, compared, kept, attacked)
 
     @property
     def together(self) -> int:
         """With the whole table in memory: as read, encoded, and as avatars."""
-        work = self.rows * max(self.search, self._measures)
+        work = self.rows * max(self.fit, self._measures)
         cells = self.rows * self.row * (1.5 + 2 * self.augment)
         return BASE + round(cells + max(work, self.attacked))
 
     @property
     def apart(self) -> int:
         """With columns on disk: the search, then one column at a time."""
-        made = 8 * self.k + (90 + 2 * self.whole) * self.augment
-        work = self.rows * max(self.search, self._measures, made)
+        made = self.held + (90 + 2 * self.whole) * self.augment
+        work = self.rows * max(self.fit, self._measures, made)
         return BASE + max(round(work), self.attacked)
 
     @property

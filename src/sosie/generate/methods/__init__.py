@@ -121,8 +121,8 @@ class Method(Protocol):
             The table can't be used with these settings.
         """
 
-    def bytes_per_row(self, components: int, k: int) -> int:
-        """Memory that fitting takes for each row, where the columns live on disk."""
+    def bytes_per_row(self, components: int, k: int) -> tuple[int, int]:
+        """Memory that fitting takes, and that is held then, where the columns live on disk."""
 
     def inserted(
         self, published: Table, people: Table, settings: Settings, threads: int
