@@ -70,7 +70,7 @@ def avatarized(tmp_path: Path, called: Called) -> Callable[..., pl.DataFrame]:
         command = ("avatarize", tmp_path / "x.csv", "-o", tmp_path / "y.csv", "--seed", "1")
         said = called(*command, *options)
         assert said.status == 0, said.err
-        return read(tmp_path / "y.csv").frame
+        return read(tmp_path / "y.csv", header=True if "--header" in options else None).frame
 
     return make
 

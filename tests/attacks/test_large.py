@@ -78,7 +78,7 @@ def test_columns_on_disk_give_the_same_figures(
     there = attack(on_disk(folder, tmp_path), avatarizer, **known).to_dict()
     assert there == here
     assert {result["scenario"] for result in here["results"]} == {
-        *("v1", "v2", "nearest", "insert", "partial")
+        *("v1", "v2", "nearest", "insert", "partial", "groups", "contributor")
     }
 
 

@@ -96,6 +96,7 @@ def wrap(frame: object) -> Frame:
     """
     if isinstance(frame, Columns):
         return cast(Frame, frame)
+    frame = nw.to_native(frame, pass_through=True)  # whose names may have several levels
     kind = f"{type(frame).__module__}.{type(frame).__name__}"
     if "Lazy" in kind:  # its columns are not asked for: that may be long
         raise InputError(
