@@ -92,6 +92,7 @@ def meaning(words: Words, key: str, metric: Mapping[str, Any]) -> str:
 def example(words: Words, key: str, metric: Mapping[str, Any], people: int | None) -> str:
     """The same in numbers of the table's people; empty where that says nothing more.
 
+    >>> from sosie.words import load
     >>> example(load("en"), "hidden_rate", {"value": 87.45}, 2000)
     'Of 2,000 people, 251 have their own avatar as the nearest.'
     """
@@ -148,7 +149,7 @@ def reason(words: Words, told: object) -> str:
 
     >>> from sosie.words import load
     >>> reason(load("fr"), {"key": "no_rare_level", "values": {"k": 5}})
-    "aucune modalité n'est portée par moins de 5 personnes."
+    'aucune modalité n’est portée par moins de 5 personnes.'
     >>> reason(load("fr"), "there are too few people."), reason(load("fr"), None)
     ('there are too few people.', '')
     """
@@ -201,7 +202,7 @@ def reasons(words: Words, told: Mapping[str, Any]) -> str:
     told : an entry with ``reasons``, or a single ``reason``.
 
     >>> from sosie.words import load
-    >>> reasons(load("en"), {"reasons": [{"key": "no_noise"}, {"key": "two_releases"}]})[-47:]
+    >>> reasons(load("en"), {"reasons": [{"key": "no_noise"}, {"key": "two_releases"}]})[-49:]
     'A mean and a covariance need at least 2 releases.'
     """
     several = told.get("reasons") or [told.get("reason")]

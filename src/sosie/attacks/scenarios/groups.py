@@ -82,7 +82,7 @@ def chance_of_one_value(codes: Ints, group: Ints) -> float:
     the others with probability ``C(c - 1, s - 1) / C(n - 1, s - 1)``.
 
     >>> pairs = np.array([0, 0, 1, 1])
-    >>> round(chance_of_one_value(np.array([1, 1, 2, 2]), pairs), 4)
+    >>> round(float(chance_of_one_value(np.array([1, 1, 2, 2]), pairs)), 4)
     0.3333
     """
     counts, sizes = np.bincount(codes), np.bincount(group)
