@@ -117,6 +117,8 @@ def test_a_killed_worker_is_an_interruption(page: Asked, draft: Callable[..., Ru
     root = str(page.folder.root)
     command = [sys.executable, "-m", "sosie.cli.app.worker", root, sys.executable, str(FAKE)]
     worker = subprocess.Popen(command, start_new_session=True)
+    while not queue_is_claimed(page.folder.root):  # before the page starts a worker of its own
+        time.sleep(0.01)
     page.until(run, "running")
     while run.progress() != ["read", "fit"]:
         time.sleep(0.05)
