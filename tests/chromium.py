@@ -9,6 +9,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,6 +34,14 @@ FLAGS = (
     "--remote-debugging-pipe",
 )
 PATIENCE = 60.0
+PLACED = """
+import fcntl, os, sys
+pipes = [fcntl.fcntl(int(pipe), fcntl.F_DUPFD, 10) for pipe in sys.argv[1:3]]
+os.dup2(pipes[0], 3)
+os.dup2(pipes[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+"""The browser reads from 3 and writes to 4: this puts the pipes there."""
 
 
 class Browser:
@@ -46,10 +55,9 @@ class Browser:
     def __init__(self, profile: Path, *options: str) -> None:
         to_browser, self._out = os.pipe()
         self._in, from_browser = os.pipe()
-        # The browser reads from 3 and writes to 4: a shell puts the pipes there.
         command = [str(PATH), *FLAGS, f"--user-data-dir={profile}", *options, "about:blank"]
         self._process = subprocess.Popen(
-            ["sh", "-c", f'exec "$@" 3<&{to_browser} 4>&{from_browser}', "sh", *command],
+            [sys.executable, "-c", PLACED, str(to_browser), str(from_browser), *command],
             pass_fds=(to_browser, from_browser),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -97,7 +97,7 @@ def test_from_a_file_to_its_report(address: str, tmp_path: Path, lang: str) -> N
             > 100_000
         )
         browser.open(browser.run("document.querySelector('iframe').src"))  # in a tab of its own
-        browser.until("document.querySelector('.js-plotly-plot')")
+        browser.until("document.querySelector('main svg')")
         browser.open(address.partition("?")[0])
         check(browser)
         browser.click(".runs a[href$=delete]")
