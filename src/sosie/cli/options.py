@@ -40,6 +40,7 @@ __all__ = [
     "examples",
     "generation",
     "lengths",
+    "lines_of",
     "names",
     "reading",
     "size",
@@ -100,6 +101,9 @@ def _methods() -> Sequence[str]:
     return tuple(METHODS)
 
 
+LONGEST_LINE = 8
+"""Digits of the number of a line: no file has its names further down."""
+
 FILE = click.Path(path_type=Path)
 FILE_OR_DASH = click.Path(path_type=Path, allow_dash=True)
 
@@ -127,6 +131,12 @@ READING = (
         multiple=True,
         metavar="A,B",
         help="Texts that stand for a missing value in columns of numbers, such as NC,ND.",
+    ),
+    click.option(
+        "--names-in",
+        metavar="LINE",
+        help="Line of the file, or row of the sheet, that names the columns, such as 4, or 4-5"
+        " where names stand in two; what is above is left out. By default the first.",
     ),
     click.option(
         "--sheet", metavar="NAME", help="Sheet of an Excel workbook; by default the first."
@@ -318,7 +328,8 @@ MAKING = (
         "--min-level-count",
         type=int,
         metavar="N",
-        help="Levels that fewer people hold are never drawn; by default k, at most 10 for exchangeable (1 for barycentre).",
+        help="Levels that fewer people hold are never drawn; by default k, at most 10 for"
+        " exchangeable (1 for barycentre).",
     ),
     click.option(
         "--augment", default=1, show_default=True, metavar="N", help="Avatars for each person."
@@ -484,11 +495,29 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
             decimal=options.pop("decimal"),
             na=tuple(names(options.pop("na"), "--na")),
             sheet=options.pop("sheet"),
+            names_in=lines_of(options.pop("names_in")),
         )
         command(how=how, **options)
 
     optioned: Callable[..., None] = with_options(READING)(gathered)
     return optioned
+
+
+def lines_of(option: str | None) -> tuple[int, int] | None:
+    """First and last line of ``4`` or ``4-5``.
+
+    >>> lines_of("4"), lines_of("4-5")
+    ((4, 4), (4, 5))
+    """
+    if option is None:
+        return None
+    first, sign, last = option.partition("-")
+    texts = (first, last if sign else first)
+    if all(text.isdecimal() and len(text) < LONGEST_LINE for text in texts):
+        start, end = map(int, texts)
+        if 0 < end - 1 <= start <= end or start == end == 1:
+            return start, end
+    raise InputError(f"--names-in takes a line, or two that follow each other, got {option!r}")
 
 
 def weights(options: Sequence[str]) -> dict[str, float]:

@@ -644,7 +644,9 @@ def _number_text(
             f"{way.as_decimal.plain(way.cell)}; write it without marks for thousands, or declare "
             "it --categorical"
         )
-    marked = way is not None and (way.group or way.before or way.after)
+    marked = way is not None and (
+        way.group or way.before or way.after or any("," in number for number in numbers)
+    )
     if not forced and (way is None or parted is None or not (kinds or marked)):
         return None
     states = States.of(sorted(kinds)) if kinds else None
