@@ -17,7 +17,7 @@ from sosie.compute.randomness import BLOCK, Purpose, fresh_seed, generator, keys
 from sosie.compute.storage import MEMORY, Space
 from sosie.data import frames, identifiers
 from sosie.data.coarsening import levels_as_one
-from sosie.data.constraints import Plan
+from sosie.data.constraints import MOST_COLUMNS, Plan
 from sosie.data.frames import Columns
 from sosie.data.remote import engine_of
 from sosie.data.table import Levels, Roles, Table
@@ -194,6 +194,8 @@ class Avatarizer:
             told.append(Notice("rows_not_people", one.column, one.distinct, {"rows": one.present}))
         if self.constraints and self._plan is None and self._is_fitted:
             told.append(Notice("constraints_not_kept"))
+        if self.constraints and self._plan and len(self.originals.columns) > MOST_COLUMNS:
+            told.append(Notice("constraints_of_many_columns", values={"most": MOST_COLUMNS}))
         lost = {notice.column for notice in told}
         if self._originals is not None and self._originals.space is MEMORY:
             moved = shares_moved(self._originals, self.aligned())
