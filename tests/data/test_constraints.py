@@ -553,13 +553,14 @@ def test_the_hospital_export_holds_and_keeps(tmp_path: Path) -> None:
 
 def test_a_wide_table_is_said_not_to_be_looked_at() -> None:
     """Pairs and triples of its columns would take longer than all else."""
-    total = [float(i % 7 + i % 11) for i in range(60)]
-    parts = {"a": [float(i % 7) for i in range(60)], "b": [float(i % 11) for i in range(60)]}
+    parts = {"a": [i % 17 for i in range(ROWS)], "b": [i % 23 for i in range(ROWS)]}
+    total = [i % 17 + i % 23 for i in range(ROWS)]
     narrow = pl.DataFrame({**parts, "total": total})
-    assert [constraint.text for constraint in find_constraints(narrow)][0] == "total = a + b"
-    others = {f"c{i}": ["x", "y"] * 30 for i in range(MOST_COLUMNS)}
+    assert _texts(narrow, "sum") == ["total = a + b"]
+    others = {f"c{i}": ["x", "y"] * (ROWS // 2) for i in range(MOST_COLUMNS)}
     wide = narrow.with_columns(**{name: pl.Series(cells) for name, cells in others.items()})
     assert find_constraints(wide) == ()
     notices = Avatarizer(k=5, seed=1).fit(wide).warnings
     assert "constraints_of_many_columns" in [notice.kind for notice in notices]
-    assert Avatarizer(k=5, seed=1).fit(narrow).warnings == ()
+    notices = Avatarizer(k=5, seed=1).fit(narrow).warnings
+    assert "constraints_of_many_columns" not in [notice.kind for notice in notices]
