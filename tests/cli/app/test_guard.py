@@ -191,7 +191,7 @@ def test_names_are_text(page: Asked, draft: Callable[..., RunFolder]) -> None:
     run = draft("<b>people.csv")
     found = run.read("inspection.json")
     assert found is not None
-    found["columns"][0] |= {"name": hostile, "notes": [hostile], "suspect": True}
+    found["columns"][0] |= {"name": hostile, "notes": [hostile], "suspect": "name"}
     found["columns"][1]["levels"] = [[hostile, 50]]
     run.write("inspection.json", found)
     for step in ("columns", "context", "privacy", "delete"):

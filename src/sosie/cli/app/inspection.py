@@ -9,13 +9,16 @@ from __future__ import annotations
 import datetime as dt
 import json
 import sys
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sosie.audits.context import RECIPIENTS, SENSITIVITIES, Context
+from sosie.audits.privacy.hidden_rate import DEFINITION as HIDDEN_RATE
 from sosie.data.atomic import OWNER_FILE, atomic
 from sosie.data.constraints import MOST_COLUMNS, find_constraints
 from sosie.data.files import read
@@ -124,6 +127,16 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Target:
+    """What a recipient and a sensitivity set: attackers at most, hidden rate at least, in %."""
+
+    recipient: str
+    sensitivity: str
+    attack: float | None
+    hidden_rate: float | None
+
+
+@dataclass(frozen=True)
 class Inspection:
     """A file as it was read, and what can be done with it.
 
@@ -140,6 +153,7 @@ class Inspection:
     rules : what holds between columns; those of a large table are not looked for here.
     people : where rows are not people.
     least : people who must hold a level for it to be drawn.
+    targets : what each answer about who receives the avatars sets.
     """
 
     rows: int
@@ -153,6 +167,7 @@ class Inspection:
     rules: tuple[Rule, ...] = ()
     people: People | None = None
     least: int = FEWEST
+    targets: tuple[Target, ...] = ()
 
 
 def inspect(path: Path) -> Inspection:
@@ -183,6 +198,7 @@ def inspect(path: Path) -> Inspection:
         rules=rules(frame, [*suspected]),
         people=people(frame, [*suspected]),
         least=least,
+        targets=tuple(targets()),
     )
 
 
@@ -231,6 +247,14 @@ def people(frame: pl.DataFrame | Scan, names: Sequence[Hashable]) -> People | No
     return People(str(several.column), several.distinct, several.present)
 
 
+def targets() -> Iterator[Target]:
+    """What each answer sets."""
+    for recipient, sensitivity in product(RECIPIENTS, SENSITIVITIES):
+        context = Context.of(recipient, sensitivity)
+        hidden_rate = context.target(HIDDEN_RATE.key, HIDDEN_RATE.target)
+        yield Target(recipient, sensitivity, context.attack_target, hidden_rate)
+
+
 def offered() -> tuple[tuple[str, ...], int]:
     """Methods, the default first, and the k of the default."""
     return tuple(METHODS), next(iter(METHODS.values())).k
@@ -262,9 +286,9 @@ def card(frame: pl.DataFrame, name: str, suspected: Suspect | None, least: int) 
         suspect=None if suspected is None else suspected.kind,
         notes=table.notes,
     )
-    return replace(
-        told, **(_leveled if isinstance(column, Levels) else _ranged)(column, least)  # type: ignore[operator]
-    )
+    if isinstance(column, Levels):
+        return replace(told, **_leveled(column, least))
+    return replace(told, **_ranged(column))
 
 
 def _leveled(column: Levels, least: int) -> Mapping[str, Any]:
@@ -282,7 +306,7 @@ def _leveled(column: Levels, least: int) -> Mapping[str, Any]:
     }
 
 
-def _ranged(column: Numbers, _least: int) -> Mapping[str, Any]:
+def _ranged(column: Numbers) -> Mapping[str, Any]:
     """Range and bars; nothing where values are too few."""
     values = np.sort(column.values[~column.missing])
     told: dict[str, Any] = {

@@ -50,7 +50,7 @@ def rendered(request: Request, template: str, status: int = 200, /, **values: An
         for key, value in request.query_params.items()
         if key == "page" and value.isdecimal()
     )
-    values = {"step": None, "run": None, "error": None, "refresh": None} | values
+    values = {"step": None, "run": None, "error": None, "refresh": None, "stay": None} | values
     page = (
         _environment(lang)
         .get_template(template)
