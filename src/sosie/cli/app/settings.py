@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from sosie.audits.account import HOLDERS
-from sosie.audits.context import Context
 from sosie.cli.app.folder import RunFolder
 from sosie.errors import InputError
 
@@ -304,6 +303,8 @@ def _number(key: str, text: str, *, whole: bool = False) -> float:
 
 def checked(run: RunFolder, context: Mapping[str, Any]) -> None:
     """Raise InputError where these entries do not make a context."""
+    from sosie.audits.context import Context
+
     run.write_text("context-checked.toml", as_toml(context))
     path = run.path / "context-checked.toml"
     try:

@@ -18,6 +18,9 @@ STEPS = ("file", "columns", "context", "privacy", "report")
 
 YEAR = 365 * 86_400
 
+OWN_NAMES = {"en": "English", "fr": "Français"}
+"""Of languages, in themselves: a catalogue takes longer to read than a page to write."""
+
 
 def language(request: Request) -> str:
     """The language asked for by a link, else by an earlier link, else by the browser."""
@@ -73,5 +76,6 @@ def _environment(lang: str) -> Environment:
         lstrip_blocks=True,
     )
     other = next(name for name in LANGUAGES if name != lang)
-    environment.globals |= {"_": words, "other": load(other), "lang": lang}
+    names = {"other": other, "other_name": OWN_NAMES[other]}
+    environment.globals |= {"_": words, "lang": lang, **names}
     return environment
