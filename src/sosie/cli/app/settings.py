@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from sosie.audits.account import HOLDERS
 from sosie.cli.app.folder import RunFolder
 from sosie.errors import InputError
 
@@ -224,6 +223,8 @@ def stated(fields: Mapping[str, str]) -> dict[str, Any]:
     InputError
         A number is none, or the entries do not make a context.
     """
+    from sosie.audits.account import HOLDERS
+
     texts = {key: " ".join(text.split()) for key, text in fields.items()}
     found: dict[str, Any] = {
         key: texts[key] for key in ("recipient", "sensitivity") if texts.get(key)
