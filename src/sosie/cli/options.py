@@ -15,12 +15,12 @@ import click
 from sosie.errors import InputError
 
 if TYPE_CHECKING:
+    from sosie.data.files import Reading
     from sosie.generate.avatarizer import Avatarizer
     from sosie.generate.secrets import TableKey
 
 __all__ = [
     "ANALYSES",
-    "COLUMNS",
     "COMPONENTS",
     "CONTEXT",
     "FILE",
@@ -36,6 +36,7 @@ __all__ = [
     "Generation",
     "Registered",
     "cells",
+    "columns",
     "dates",
     "examples",
     "generation",
@@ -415,6 +416,34 @@ def generation(command: Callable[..., None]) -> Callable[..., None]:
         command(made=made, **options)
 
     optioned: Callable[..., None] = with_options(GENERATION)(gathered)
+    return optioned
+
+
+def columns(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of columns and of how files are read to a command.
+
+    It gets the first as one `Roles`, the second as one `Reading`.
+    """
+
+    @wraps(command)  # also takes the options that the command has already
+    def gathered(*, how: Reading, **options: Any) -> None:
+        from sosie.data.table import Roles
+
+        def named(key: str) -> tuple[str, ...]:
+            return tuple(names(options.pop(key), f"--{key}"))
+
+        roles = Roles(
+            drop=named("drop"),
+            categorical=named("categorical"),
+            numeric=named("numeric"),
+            date=dates(options.pop("date")),
+            na=how.na,
+            pivot=options.pop("pivot"),
+            coarsen=lengths(options.pop("coarsen")),
+        )
+        command(roles=roles, how=how, **options)
+
+    optioned: Callable[..., None] = with_options(COLUMNS)(reading(gathered))
     return optioned
 
 

@@ -90,6 +90,15 @@ def application(
     return Guard(Starlette(routes=routes, exception_handlers=handlers), keys)
 
 
+@dataclass(frozen=True)
+class Draft:
+    """A run whose choices are being made: what was found in its file, and the choices so far."""
+
+    run: RunFolder
+    found: Mapping[str, Any]
+    settings: Settings
+
+
 @dataclass
 class Pages:
     """The handlers, and what they share."""
@@ -162,18 +171,14 @@ class Pages:
 
     async def columns(self, request: Request) -> Response:
         """What was read, a card for each column, and what becomes of it."""
-        run = self._run(request)
-        if settled(run):
-            return await self.whereabouts(request)
-        settings = Settings.of(run)
-        found = self._inspection(request, run, settings)
-        if isinstance(found, Response):
-            return found
+        draft = await self._draft(request)
+        if isinstance(draft, Response):
+            return draft
+        run, found, settings = draft.run, draft.found, draft.settings
         cards = ordered(found["columns"])
         pages = max(-(-len(cards) // CARDS), 1)
         number = min(max(_whole(request.query_params.get("page")), 1), pages)
         part = cards[(number - 1) * CARDS : number * CARDS]
-        settings = completed(found, settings)
         if request.method == "POST":
             filled = await fields(request)
             settings = settings.with_columns(*answers(part, filled))
@@ -200,14 +205,10 @@ class Pages:
 
     async def context(self, request: Request) -> Response:
         """Who receives the avatars, and what is stated."""
-        run = self._run(request)
-        if settled(run):
-            return await self.whereabouts(request)
-        settings = Settings.of(run)
-        found = self._inspection(request, run, settings)
-        if isinstance(found, Response):
-            return found
-        settings = completed(found, settings)
+        draft = await self._draft(request)
+        if isinstance(draft, Response):
+            return draft
+        run, found, settings = draft.run, draft.found, draft.settings
         values, error = flat(settings.context), None
         values["analyses"] = "\n".join(settings.analyses)
         if request.method == "POST":
@@ -242,16 +243,13 @@ class Pages:
 
     async def privacy(self, request: Request) -> Response:
         """How private; from here the run begins."""
-        run = self._run(request)
-        if settled(run):
-            return await self.whereabouts(request)
-        settings = Settings.of(run)
-        found = self._inspection(request, run, settings)
-        if isinstance(found, Response):
-            return found
+        draft = await self._draft(request)
+        if isinstance(draft, Response):
+            return draft
+        run, found, settings = draft.run, draft.found, draft.settings
         most = max((row["k"] for row in found["settings"]), default=2)
         k, method = min(settings.k or found["k"], most), settings.method or found["methods"][0]
-        settings = replace(completed(found, settings), k=k, method=method)
+        settings = replace(settings, k=k, method=method)
         rows = grouped(found["settings"], found["k"])
         if request.method == "POST":
             filled = await fields(request)
@@ -404,6 +402,17 @@ class Pages:
 
     def _run(self, request: Request) -> RunFolder:
         return self.folder.find(request.path_params["run"])
+
+    async def _draft(self, request: Request) -> Draft | Response:
+        """The run of an address whose choices can still be made; else where it stands, or why."""
+        run = self._run(request)
+        if settled(run):
+            return await self.whereabouts(request)
+        settings = Settings.of(run)
+        found = self._inspection(request, run, settings)
+        if isinstance(found, Response):
+            return found
+        return Draft(run, found, completed(found, settings))
 
     def _commands(self, run: RunFolder, settings: Settings) -> list[list[str]]:
         document = all(find_spec(name) is not None for name in ("docx", "matplotlib"))
