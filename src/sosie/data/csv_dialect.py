@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Literal
 from sosie.data.csv_values import Style, typed, written
 from sosie.data.layout import check_header, check_last_row, check_layout
 from sosie.data.notation import Decimal
-from sosie.errors import InputError, quoted
+from sosie.errors import InputError, Reason, quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,7 +95,7 @@ def parse(
     header: bool | None = None,
     decimal: Decimal | None = None,
     na: Sequence[str] = (),
-) -> tuple[pl.DataFrame, Dialect, list[str]]:
+) -> tuple[pl.DataFrame, Dialect, list[Reason]]:
     """Read the bytes of a CSV file.
 
     Parameters
@@ -117,7 +117,7 @@ def parse(
     InputError
         It is not a table of people: the message names the line, where there is one.
     """
-    notes: list[str] = []
+    notes: list[Reason] = []
     raw, encoding = _as_utf8(raw, notes)
     if b"\n" not in raw:
         raw = raw.replace(b"\r", b"\n")  # as old as the century
@@ -146,7 +146,7 @@ def parse(
         text = text[:, :-1]
         names = names if extra else names[:-1]
         notes[:] = [note for note in notes if note != _unnamed(width)]
-        notes.append("every line ends in a separator; the empty last column is left out")
+        notes.append(Reason("separator_at_end"))
     text.columns = names
     if header is None:
         check_header(first, text)
@@ -162,7 +162,7 @@ def parse(
 # ---------------------------------------------------------------- bytes
 
 
-def _as_utf8(raw: bytes, notes: list[str]) -> tuple[bytes, str]:
+def _as_utf8(raw: bytes, notes: list[Reason]) -> tuple[bytes, str]:
     """The text in UTF-8 without a byte order mark, and the encoding it came in."""
     for magic, meaning in _MAGIC.items():
         if raw.startswith(magic):
@@ -182,7 +182,7 @@ def _as_utf8(raw: bytes, notes: list[str]) -> tuple[bytes, str]:
         raise InputError(
             f"line {line} is neither UTF-8 nor Windows-1252; save it as CSV in UTF-8"
         ) from None
-    notes.append("the file is not in UTF-8; it was read as Windows-1252")
+    notes.append(Reason("read_as_windows_1252"))
     return text.encode(), "cp1252"
 
 
@@ -270,7 +270,7 @@ def _header(raw: bytes, separator: str, *, named: bool) -> tuple[list[str], int,
     return header, sum(len(line.encode()) for line in read), len(read)
 
 
-def _names(header: list[str], notes: list[str]) -> list[str]:
+def _names(header: list[str], notes: list[Reason]) -> list[str]:
     names = []
     for place, name in enumerate(header, 1):
         if name:
@@ -284,8 +284,8 @@ def _names(header: list[str], notes: list[str]) -> list[str]:
     return names
 
 
-def _unnamed(place: int) -> str:
-    return f"column {place} has no name; it is called 'column_{place}' here"
+def _unnamed(place: int) -> Reason:
+    return Reason("column_without_name", {"place": place})
 
 
 def _trailing(head: str, separator: str, width: int) -> bool:

@@ -61,7 +61,7 @@ class Card:
     missing : rows without a value.
     distinct : distinct values, missing apart.
     suspect : whether it looks like an identifier.
-    notes : what deserves a look.
+    notes : what deserves a look, as JSON files hold it.
     levels : the most frequent ones, with how many hold them.
     unnamed : levels that are not among them.
     low, high : range of a column of numbers (texts for dates, ISO 8601), five people beyond each
@@ -75,7 +75,7 @@ class Card:
     missing: int = 0
     distinct: int = 0
     suspect: bool = False
-    notes: tuple[str, ...] = ()
+    notes: tuple[object, ...] = ()
     levels: tuple[tuple[str, int], ...] = ()
     unnamed: int = 0
     low: float | str | None = None
@@ -110,7 +110,7 @@ class Inspection:
 
     rows: int
     columns: tuple[Card, ...]
-    notes: tuple[str, ...]
+    notes: tuple[object, ...]
     methods: tuple[str, ...]
     guaranteed: tuple[str, ...]
     k: int
@@ -133,7 +133,7 @@ def inspect(path: Path) -> Inspection:
     return Inspection(
         rows=rows,
         columns=tuple(card(frame, name) for name in frame.columns),
-        notes=file.notes,
+        notes=tuple(note.to_dict() for note in file.notes),
         methods=methods,
         guaranteed=GUARANTEED,
         k=min(k, most),
@@ -164,7 +164,7 @@ def card(frame: pl.DataFrame, name: str) -> Card:
         table = Table.of(frame.select(name))
     except InputError as error:
         return Card(name, "unreadable", notes=(str(error),))
-    column = table.columns[0]
+    column, notes = table.columns[0], tuple(note.to_dict() for note in table.notes)
     missing = int(column.missing.sum())
     suspect = bool(suspects(frame.select(name)))
     if isinstance(column, Levels):
@@ -173,10 +173,10 @@ def card(frame: pl.DataFrame, name: str) -> Card:
         shown = [(str(labels[i]), int(counts[i])) for i in known[:MOST_LEVELS]]
         named = tuple((text[:LONGEST_LABEL], count) for text, count in shown if count >= FEWEST)
         unnamed = len(known) - len(named)
-        return Card(name, column.kind, missing, len(known), suspect, table.notes, named, unnamed)
+        return Card(name, column.kind, missing, len(known), suspect, notes, named, unnamed)
     values = np.sort(column.values[~column.missing])
     distinct = int((np.diff(values) > 0).sum()) + 1
-    told = Card(name, column.kind, missing, distinct, suspect, table.notes)
+    told = Card(name, column.kind, missing, distinct, suspect, notes)
     return Card(**{**told.__dict__, **_ranged(column, values)})
 
 
