@@ -187,7 +187,7 @@ def test_warnings_are_french_and_an_unknown_one_says_its_language() -> None:
     html, _ = whole()
     assert "1\u202f000 personnes sur 2\u202f000 ont été visées, tirées au hasard." in html
     unknown, known = whole(run={"warnings": ["a note of tomorrow"]})
-    assert '<li lang="en"><bdi class="name">a note of tomorrow' in unknown
+    assert '<li lang="en"><bdi class="name">A note of tomorrow' in unknown
     assert faults(unknown, known) == []
 
 

@@ -121,11 +121,15 @@ def constraints(plan: Plan | None, language: str = "en") -> None:
     """Print what holds between columns, a statement a line, and what is only counted."""
     if plan is None or not plan.constraints:
         return
+    from sosie.data.constraints.phrases import phrase_of
+
     words = load(language)
     say(words("format.colon", label=words("constraints.terminal"), value="").rstrip())
     for constraint in plan.constraints[:MOST_STATEMENTS]:
         unkept = f"  ({words('constraints.unkept')})" if constraint in plan.unkept else ""
-        say(f"  {constraint.text}{unkept}")
+        phrase = phrase_of(constraint)
+        text = constraint.text if phrase is None else reason(words, phrase.to_dict())
+        say(f"  {text}{unkept}")
     if (more := len(plan.constraints) - MOST_STATEMENTS) > 0:
         say(f"  {words('constraints.more', count=words.number(more))}")
     say("")

@@ -244,9 +244,9 @@ def advice(names: Iterable[str], parameters: Mapping[str, Any]) -> tuple[str, ..
     ('raise_k', 'fewer_columns')
     """
     done = {
-        "smoothed": parameters.get("method") == "smoothed",
-        "smoothed_utility": parameters.get("method") == "smoothed",
-        "draw": parameters.get("decode") == "draw",
+        "smoothed": parameters.get("method") in ("smoothed", "exchangeable"),
+        "smoothed_utility": parameters.get("method") in ("smoothed", "exchangeable"),
+        "draw": parameters.get("decode") == "draw" or parameters.get("method") == "exchangeable",
         "unkeep": parameters.get("keep") == [],
     }
     return tuple(name for name in names if not done.get(name, False))[:_SHOWN]

@@ -18,6 +18,7 @@ class ConstraintRow(NamedTuple):
     kind: str
     origin: str
     avatars: str
+    kept: bool
 
 
 def constraints(words: Words, run: Mapping[str, Any]) -> tuple[ConstraintRow, ...]:
@@ -34,6 +35,7 @@ def constraints(words: Words, run: Mapping[str, Any]) -> tuple[ConstraintRow, ..
                 )
             ),
             words.value(100 * told["avatars"], "%"),
+            bool(told["kept"]),
         )
         for told in run.get("constraints", ())
     )
