@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Literal
 from sosie.data.csv_values import Style, typed, written
 from sosie.data.layout import check_header, check_last_row, check_layout, joined_names
 from sosie.data.notation import Decimal
-from sosie.errors import InputError, quoted
+from sosie.errors import InputError, Reason, quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,7 +96,7 @@ def parse(
     decimal: Decimal | None = None,
     na: Sequence[str] = (),
     names_in: tuple[int, int] | None = None,
-) -> tuple[pl.DataFrame, Dialect, list[str]]:
+) -> tuple[pl.DataFrame, Dialect, list[Reason]]:
     """Read the bytes of a CSV file.
 
     Parameters
@@ -120,7 +120,7 @@ def parse(
     InputError
         It is not a table of people: the message names the line, where there is one.
     """
-    notes: list[str] = []
+    notes: list[Reason] = []
     raw, encoding = _as_utf8(raw, notes)
     if b"\n" not in raw:
         raw = raw.replace(b"\r", b"\n")  # as old as the century
@@ -154,7 +154,7 @@ def parse(
         text = text[:, :-1]
         names = names if extra else names[:-1]
         notes[:] = [note for note in notes if note != _unnamed(width)]
-        notes.append("every line ends in a separator; the empty last column is left out")
+        notes.append(Reason("separator_at_end"))
     text.columns = names
     if header is None and names_in is None:
         check_header(first, text)
@@ -170,7 +170,7 @@ def parse(
 # ---------------------------------------------------------------- bytes
 
 
-def _as_utf8(raw: bytes, notes: list[str]) -> tuple[bytes, str]:
+def _as_utf8(raw: bytes, notes: list[Reason]) -> tuple[bytes, str]:
     """The text in UTF-8 without a byte order mark, and the encoding it came in."""
     for magic, meaning in _MAGIC.items():
         if raw.startswith(magic):
@@ -190,7 +190,7 @@ def _as_utf8(raw: bytes, notes: list[str]) -> tuple[bytes, str]:
         raise InputError(
             f"line {line} is neither UTF-8 nor Windows-1252; save it as CSV in UTF-8"
         ) from None
-    notes.append("the file is not in UTF-8; it was read as Windows-1252")
+    notes.append(Reason("read_as_windows_1252"))
     return text.encode(), "cp1252"
 
 
@@ -303,7 +303,7 @@ def _check_unlike(header: Sequence[str]) -> None:
         raise InputError(f"several columns have the same name: {quoted(repeated)}")
 
 
-def _names(header: list[str], notes: list[str]) -> list[str]:
+def _names(header: list[str], notes: list[Reason]) -> list[str]:
     names = []
     for place, name in enumerate(header, 1):
         if name:
@@ -317,8 +317,8 @@ def _names(header: list[str], notes: list[str]) -> list[str]:
     return names
 
 
-def _unnamed(place: int) -> str:
-    return f"column {place} has no name; it is called 'column_{place}' here"
+def _unnamed(place: int) -> Reason:
+    return Reason("column_without_name", {"place": place})
 
 
 def _trailing(head: str, separator: str, width: int) -> bool:

@@ -20,7 +20,7 @@ from sosie.data.atomic import atomic, shown
 from sosie.data.csv_dialect import Dialect, parse, write_csv
 from sosie.data.excel import is_workbook, read_sheet, unpacked, write_sheet
 from sosie.data.notation import Decimal
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,7 +108,7 @@ class File:
     frame: pl.DataFrame
     dialect: Dialect | None = None
     sha256: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
 
 
 def read(

@@ -26,7 +26,7 @@ from sosie.data.identifiers import MOST_ROWS_EACH, Suspect, repeated, suspects
 from sosie.data.layout import TitlesError
 from sosie.data.parquet import Scan
 from sosie.data.table import Levels, Numbers, Table
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.methods import METHODS
 from sosie.generate.settings import Settings
 from sosie.jobs.tables import is_parquet
@@ -38,6 +38,9 @@ __all__ = ["Card", "Inspection", "People", "Rule", "Setting", "inspect", "smalle
 
 FEWEST = 5
 """People behind anything that is shown."""
+
+CODES = "numbers_with_codes"
+"""The note that a card says in its own way."""
 
 MOST_LEVELS = 6
 """Levels of a column that are named."""
@@ -75,7 +78,7 @@ class Card:
         does not.
     lost : people whose level is held by too few to be drawn; all who have one, where no level may.
     codes : what stands for a missing value, or for a limit, with how many hold it.
-    notes : what deserves a look.
+    notes : what deserves a look, as JSON files hold it.
     levels : the most frequent ones, with how many hold them.
     unnamed : levels that are not among them.
     low, high : range of a column of numbers (texts for dates, ISO 8601), five people beyond each
@@ -89,7 +92,7 @@ class Card:
     missing: int = 0
     distinct: int = 0
     suspect: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[object, ...] = ()
     levels: tuple[tuple[str, int], ...] = ()
     unnamed: int = 0
     low: float | str | None = None
@@ -158,7 +161,7 @@ class Inspection:
 
     rows: int
     columns: tuple[Card, ...]
-    notes: tuple[str, ...]
+    notes: tuple[object, ...]
     methods: tuple[str, ...]
     guaranteed: tuple[str, ...]
     k: int
@@ -189,7 +192,7 @@ def inspect(path: Path) -> Inspection:
         columns=tuple(
             card(single(frame, name), name, suspected.get(name), least) for name in frame.columns
         ),
-        notes=notes,
+        notes=tuple(note.to_dict() for note in notes),
         methods=methods,
         guaranteed=GUARANTEED,
         k=min(k, most),
@@ -204,7 +207,7 @@ def inspect(path: Path) -> Inspection:
 
 def opened(
     path: Path,
-) -> tuple[pl.DataFrame | Scan, tuple[str, ...], tuple[int, int] | None]:
+) -> tuple[pl.DataFrame | Scan, tuple[Reason, ...], tuple[int, int] | None]:
     """The table, what was noticed, and the lines that name its columns where titles stand above.
 
     Parquet is read a column at a time.
@@ -284,7 +287,7 @@ def card(frame: pl.DataFrame, name: str, suspected: Suspect | None, least: int) 
         column.kind,
         int(column.missing.sum()),
         suspect=None if suspected is None else suspected.kind,
-        notes=table.notes,
+        notes=tuple(note.to_dict() for note in table.notes if note.key != CODES),
     )
     if isinstance(column, Levels):
         return replace(told, **_leveled(column, least))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from sosie.words import LANGUAGES, load
+from sosie.words.readings import reason
 
 __all__ = ["STEPS", "language", "rendered"]
 
@@ -78,4 +79,5 @@ def _environment(lang: str) -> Environment:
     other = next(name for name in LANGUAGES if name != lang)
     names = {"other": other, "other_name": OWN_NAMES[other]}
     environment.globals |= {"_": words, "lang": lang, **names}
+    environment.filters["reason"] = partial(reason, words)
     return environment
