@@ -275,7 +275,7 @@ def test_the_worked_words_have_the_keys_that_others_have(language: str) -> None:
 
 def test_few_blocks_are_not_run() -> None:
     left = [block.place for blocks in CODE.values() for block in blocks if not block.runs]
-    assert len(left) <= 8, left
+    assert len(left) <= 10, left
 
 
 def test_a_page_names_files_that_are_there() -> None:
