@@ -462,7 +462,8 @@ def settled(run: RunFolder) -> bool:
 def ordered(cards: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Cards with their place in the file, those that need a look first."""
     placed = [{**card, "place": place} for place, card in enumerate(cards)]
-    return sorted(placed, key=lambda card: not (card["suspect"] or card["notes"] or card["lost"]))
+    looks = ("suspect", "notes", "codes", "lost")
+    return sorted(placed, key=lambda card: not any(card[look] for look in looks))
 
 
 def completed(found: Mapping[str, Any], settings: Settings) -> Settings:
