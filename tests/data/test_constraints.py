@@ -16,6 +16,7 @@ from conftest import Backend
 
 from sosie.data import files as io
 from sosie.data.constraints import (
+    MOST_COLUMNS,
     Columns,
     Constraint,
     Order,
@@ -30,6 +31,7 @@ from sosie.data.constraints.orders import find_orders
 from sosie.data.constraints.steps import closed_range
 from sosie.data.table import Roles, Table
 from sosie.errors import InputError
+from sosie.generate.avatarizer import Avatarizer
 
 ROWS = 400
 DAY = dt.date(2020, 1, 1)
@@ -547,3 +549,18 @@ def test_the_hospital_export_holds_and_keeps(tmp_path: Path) -> None:
     avatars = plan.backward(_shuffled(plan.forward().drop(hospital_export.IDENTIFIERS)))
     assert avatars.columns == [n for n in frame.columns if n not in hospital_export.IDENTIFIERS]
     assert contradictions(plan.table, avatars, plan.constraints).value == 0
+
+
+def test_a_wide_table_is_said_not_to_be_looked_at() -> None:
+    """Pairs and triples of its columns would take longer than all else."""
+    parts = {"a": [i % 17 for i in range(ROWS)], "b": [i % 23 for i in range(ROWS)]}
+    total = [i % 17 + i % 23 for i in range(ROWS)]
+    narrow = pl.DataFrame({**parts, "total": total})
+    assert _texts(narrow, "sum") == ["total = a + b"]
+    others = {f"c{i}": ["x", "y"] * (ROWS // 2) for i in range(MOST_COLUMNS)}
+    wide = narrow.with_columns(**{name: pl.Series(cells) for name, cells in others.items()})
+    assert find_constraints(wide) == ()
+    notices = Avatarizer(k=5, seed=1).fit(wide).warnings
+    assert "constraints_of_many_columns" in [notice.kind for notice in notices]
+    notices = Avatarizer(k=5, seed=1).fit(narrow).warnings
+    assert "constraints_of_many_columns" not in [notice.kind for notice in notices]

@@ -67,17 +67,19 @@ def avatarize(
             avatarize_folder(data, out, made.avatarizer(na=how.na), progress=step, **options)
         terminal.written("wrote", out)
         return
+    avatarizer = made.avatarizer(na=how.na)
     with terminal.steps() as step:
         notes = avatarize_file(
             data,
             out,
-            made.avatarizer(na=how.na),
+            avatarizer,
             reading=how,
             aligned=aligned,
             memory=size(memory),
             progress=step,
         )
     terminal.notes(notes)
+    terminal.constraints(avatarizer.plan)
     terminal.written("wrote", out)
     if aligned is not None:
         terminal.written("secret", aligned, "secret_note")

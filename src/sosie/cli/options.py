@@ -15,12 +15,12 @@ import click
 from sosie.errors import InputError
 
 if TYPE_CHECKING:
+    from sosie.data.files import Reading
     from sosie.generate.avatarizer import Avatarizer
     from sosie.generate.secrets import TableKey
 
 __all__ = [
     "ANALYSES",
-    "COLUMNS",
     "COMPONENTS",
     "CONTEXT",
     "FILE",
@@ -36,10 +36,12 @@ __all__ = [
     "Generation",
     "Registered",
     "cells",
+    "columns",
     "dates",
     "examples",
     "generation",
     "lengths",
+    "lines_of",
     "names",
     "reading",
     "size",
@@ -100,6 +102,9 @@ def _methods() -> Sequence[str]:
     return tuple(METHODS)
 
 
+LONGEST_LINE = 8
+"""Digits of the number of a line: no file has its names further down."""
+
 FILE = click.Path(path_type=Path)
 FILE_OR_DASH = click.Path(path_type=Path, allow_dash=True)
 
@@ -127,6 +132,12 @@ READING = (
         multiple=True,
         metavar="A,B",
         help="Texts that stand for a missing value in columns of numbers, such as NC,ND.",
+    ),
+    click.option(
+        "--names-in",
+        metavar="LINE",
+        help="Line of the file, or row of the sheet, that names the columns, such as 4, or 4-5"
+        " where names stand in two; what is above is left out. By default the first.",
     ),
     click.option(
         "--sheet", metavar="NAME", help="Sheet of an Excel workbook; by default the first."
@@ -408,6 +419,34 @@ def generation(command: Callable[..., None]) -> Callable[..., None]:
     return optioned
 
 
+def columns(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of columns and of how files are read to a command.
+
+    It gets the first as one `Roles`, the second as one `Reading`.
+    """
+
+    @wraps(command)  # also takes the options that the command has already
+    def gathered(*, how: Reading, **options: Any) -> None:
+        from sosie.data.table import Roles
+
+        def named(key: str) -> tuple[str, ...]:
+            return tuple(names(options.pop(key), f"--{key}"))
+
+        roles = Roles(
+            drop=named("drop"),
+            categorical=named("categorical"),
+            numeric=named("numeric"),
+            date=dates(options.pop("date")),
+            na=how.na,
+            pivot=options.pop("pivot"),
+            coarsen=lengths(options.pop("coarsen")),
+        )
+        command(roles=roles, how=how, **options)
+
+    optioned: Callable[..., None] = with_options(COLUMNS)(reading(gathered))
+    return optioned
+
+
 def with_options(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
     """Add several options to a command, in order."""
 
@@ -485,11 +524,29 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
             decimal=options.pop("decimal"),
             na=tuple(names(options.pop("na"), "--na")),
             sheet=options.pop("sheet"),
+            names_in=lines_of(options.pop("names_in")),
         )
         command(how=how, **options)
 
     optioned: Callable[..., None] = with_options(READING)(gathered)
     return optioned
+
+
+def lines_of(option: str | None) -> tuple[int, int] | None:
+    """First and last line of ``4`` or ``4-5``.
+
+    >>> lines_of("4"), lines_of("4-5")
+    ((4, 4), (4, 5))
+    """
+    if option is None:
+        return None
+    first, sign, last = option.partition("-")
+    texts = (first, last if sign else first)
+    if all(text.isdecimal() and len(text) < LONGEST_LINE for text in texts):
+        start, end = map(int, texts)
+        if 0 < end - 1 <= start <= end or start == end == 1:
+            return start, end
+    raise InputError(f"--names-in takes a line, or two that follow each other, got {option!r}")
 
 
 def weights(options: Sequence[str]) -> dict[str, float]:

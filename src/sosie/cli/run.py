@@ -105,6 +105,7 @@ def results(done: Run, lang: str) -> None:
     from sosie.data.atomic import PRIVATE
 
     terminal.notes(done.notes, lang)
+    terminal.constraints(done.plan, lang)
     terminal.audit_table(done.audit, lang)
     terminal.say("")
     terminal.guarantee(done.guarantee.to_json(), lang)

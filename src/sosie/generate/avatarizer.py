@@ -17,11 +17,11 @@ from sosie.compute.randomness import BLOCK, Purpose, fresh_seed, generator, keys
 from sosie.compute.storage import MEMORY, Space
 from sosie.data import frames, identifiers
 from sosie.data.coarsening import levels_as_one
-from sosie.data.constraints import Plan
+from sosie.data.constraints import MOST_COLUMNS, Plan
 from sosie.data.frames import Columns
 from sosie.data.remote import engine_of
 from sosie.data.table import Levels, Roles, Table
-from sosie.errors import InputError, SosieError, SosieWarning
+from sosie.errors import InputError, Reason, SosieError
 from sosie.generate.gathered import Gathered
 from sosie.generate.guarantee import Guarantee
 from sosie.generate.methods import Fitted, method_of
@@ -31,16 +31,13 @@ from sosie.generate.secrets import Secrets, TableKey, table_fingerprint
 from sosie.generate.settings import DEFAULT, Settings
 from sosie.latent.content import content_hashes
 from sosie.options import check_mapping, check_names, check_whole
+from sosie.words.readings import warning_of
 
 __all__ = ["Avatarizer"]
 
 _NONE = np.empty(0, dtype=np.int64)
 
-CHANGED = (
-    "this is not the table that the key was made for, or other columns of it: its groups are cut"
-    " otherwise, and nothing is guaranteed about the releases of both compared with one another;"
-    " take a fresh key unless that is meant"
-)
+CHANGED = Reason("key_of_another_table")
 
 
 class Avatarizer:
@@ -194,6 +191,8 @@ class Avatarizer:
             told.append(Notice("rows_not_people", one.column, one.distinct, {"rows": one.present}))
         if self.constraints and self._plan is None and self._is_fitted:
             told.append(Notice("constraints_not_kept"))
+        if self.constraints and self._plan and len(self.originals.columns) > MOST_COLUMNS:
+            told.append(Notice("constraints_of_many_columns", values={"most": MOST_COLUMNS}))
         lost = {notice.column for notice in told}
         if self._originals is not None and self._originals.space is MEMORY:
             moved = shares_moved(self._originals, self.aligned())
@@ -254,7 +253,7 @@ class Avatarizer:
             self._repeated = self._rows_of_people(table)
         if not isinstance(data, Table):
             for note in table.notes:
-                warnings.warn(note, SosieWarning, stacklevel=2)
+                warnings.warn(warning_of(note), stacklevel=2)
         if not table.columns:
             raise InputError(
                 "no column is left to make avatars from: all are kept, dropped or identifiers"
@@ -268,7 +267,7 @@ class Avatarizer:
         method = method_of(self.settings.method)
         self._fitted = method.fit(table, self.settings, self._secrets.key, self.threads)
         if self._table_key is not None and not self._table_key.fits(self.fingerprint()):
-            warnings.warn(CHANGED, SosieWarning, stacklevel=2)
+            warnings.warn(warning_of(CHANGED), stacklevel=2)
         return self
 
     def unconstrained(self) -> Avatarizer:

@@ -13,12 +13,13 @@ from sosie.attacks.results import AttackReport
 from sosie.attacks.unaided import UNAIDED
 from sosie.data.files import Reading, check_apart
 from sosie.data.table import Table
-from sosie.errors import InputError, SosieWarning
+from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer
 from sosie.jobs.budget import Attack
 from sosie.jobs.tables import opened
 from sosie.jobs.writing import write_json, write_text
 from sosie.report import build_attacks
+from sosie.words.readings import warning_of
 
 __all__ = ["attack_file", "fetched", "reproduce_file"]
 
@@ -66,7 +67,7 @@ def attack_file(
     )
     table = Table.of(source.frame, avatarizer.roles, source.space, avatarizer.threads)
     for note in table.notes:
-        warnings.warn(note, SosieWarning, stacklevel=2)
+        warnings.warn(warning_of(note), stacklevel=2)
     avatarizer.fit(table)
     found = attack(table, avatarizer, progress=progress, **options)
     _write(found.to_dict(), data.name, results, page, language)

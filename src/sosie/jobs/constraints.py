@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sosie.data.constraints import contradictions
+from sosie.data.constraints import Constraint, contradictions
+from sosie.data.constraints.phrases import phrase_of
 from sosie.data.table import Table
 from sosie.generate.avatarizer import Avatarizer
 
@@ -29,8 +30,14 @@ def kept_constraints(avatarizer: Avatarizer, aligned: object) -> list[dict[str, 
         constraint.to_dict(
             kept=constraint not in plan.unkept, originals=one / 100, avatars=other / 100
         )
+        | _phrase(constraint)
         for constraint, one, other in zip(plan.constraints, before, after, strict=True)
     ]
+
+
+def _phrase(constraint: Constraint) -> dict[str, Any]:
+    phrase = phrase_of(constraint)
+    return {} if phrase is None else {"phrase": phrase.to_dict()}
 
 
 def _shares(people: Table, other: Table, constraints: Any) -> tuple[float, ...]:

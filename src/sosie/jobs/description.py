@@ -40,7 +40,7 @@ def described(
     roles: Roles | None = None,
     parameters: Mapping[str, Any] | None = None,
     kinds: Mapping[Hashable, str] | None = None,
-    warnings: Sequence[str | Reason | Notice] = (),
+    warnings: Sequence[Reason | Notice] = (),
 ) -> dict[str, Any]:
     """What ``run.json`` holds: the data, the parameters and the aggregates that the report shows.
 
@@ -81,10 +81,7 @@ def described(
             {"name": json_name(name), "kind": known.get(name), "role": places.get(name, "avatar")}
             for name in source.frame.columns
         ],
-        "warnings": [
-            *source.notes,
-            *(note if isinstance(note, str) else note.to_dict() for note in warnings),
-        ],
+        "warnings": [note.to_dict() for note in (*source.notes, *warnings)],
         "what_if_kept": [dict(row) for row in what_if_kept(compared.originals).columns],
         "figures": {
             "projection": projection(compared, least, rng),

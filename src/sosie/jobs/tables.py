@@ -15,7 +15,7 @@ from sosie.data.csv_dialect import Dialect
 from sosie.data.files import EXCEL, PARQUET, Reading, write
 from sosie.data.parquet import Scan
 from sosie.data.table import Table
-from sosie.errors import InputError, SosieWarning
+from sosie.errors import InputError, Reason, SosieWarning
 from sosie.generate.avatarizer import Avatarizer
 from sosie.jobs.budget import Attack, Budget
 
@@ -31,7 +31,7 @@ Progress = Callable[[str], None]
 """Called with the name of each step."""
 
 
-def fitted(avatarizer: Avatarizer, table: Table) -> tuple[str, ...]:
+def fitted(avatarizer: Avatarizer, table: Table) -> tuple[Reason, ...]:
     """Fit to a table; what was said meanwhile is given back, to be told in its place."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -39,7 +39,8 @@ def fitted(avatarizer: Avatarizer, table: Table) -> tuple[str, ...]:
     for other in caught:
         if not issubclass(other.category, SosieWarning):
             warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    return tuple(str(w.message) for w in caught if issubclass(w.category, SosieWarning))
+    said = (w.message for w in caught if isinstance(w.message, SosieWarning))
+    return tuple(one.reason or Reason("as_written", {"text": str(one)}) for one in said)
 
 
 def silent(_: str) -> None:
@@ -64,7 +65,7 @@ class Opened:
     space: Space
     dialect: Dialect | None
     sha256: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
     suffix: str = PARQUET[0]
 
 

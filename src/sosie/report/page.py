@@ -12,7 +12,14 @@ from sosie.report.views.actors import actors
 from sosie.report.views.analyses import analyses as survival
 from sosie.report.views.attacks import attacks
 from sosie.report.views.columns import columns
-from sosie.report.views.conclusions import attackers, done, limits, next_steps, remains
+from sosie.report.views.conclusions import (
+    attackers,
+    done,
+    judged,
+    limits,
+    next_steps,
+    remains,
+)
 from sosie.report.views.constraints import constraints
 from sosie.report.views.glossary import glossary
 from sosie.report.views.guarantee import guarantee
@@ -110,11 +117,11 @@ def read_views(
     analyses: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Every section's texts, tables and figures, by name."""
-    by_criterion = criteria(words, audit, run["parameters"])
     ranking = columns(words, run, audit)
     laboratory = None if attack is None else attacks(words, attack)
     account = stated(audit)
     people = actors(words, audit, attack, run.get("guarantee"))
+    by_criterion = criteria(words, audit, run["parameters"], judged(words, people))
     return {
         "title": words("report.title", name=run["data"]["name"]),
         "subtitle": words("report.subtitle"),
