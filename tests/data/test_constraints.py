@@ -30,6 +30,7 @@ from sosie.data.constraints.orders import find_orders
 from sosie.data.constraints.steps import closed_range
 from sosie.data.table import Roles, Table
 from sosie.errors import InputError
+from sosie.generate.avatarizer import Avatarizer
 
 ROWS = 400
 DAY = dt.date(2020, 1, 1)
@@ -547,3 +548,29 @@ def test_the_hospital_export_holds_and_keeps(tmp_path: Path) -> None:
     avatars = plan.backward(_shuffled(plan.forward().drop(hospital_export.IDENTIFIERS)))
     assert avatars.columns == [n for n in frame.columns if n not in hospital_export.IDENTIFIERS]
     assert contradictions(plan.table, avatars, plan.constraints).value == 0
+
+
+def test_case_41_a_coarsened_column_beside_constraints_is_kept() -> None:
+    rng = np.random.default_rng(5)
+    start = rng.integers(0, 100, 300)
+    frame = pl.DataFrame(
+        {
+            "start": start,
+            "end": start + rng.integers(0, 30, 300),
+            "town": [f"{n:05d}" for n in rng.integers(10_000, 40_000, 300)],
+        }
+    )
+    avatarizer = Avatarizer(k=5, seed=1, order=["start<=end"], coarsen={"town": 1}).fit(frame)
+    avatars = avatarizer.release()
+    assert (avatars["start"] <= avatars["end"]).all()
+    assert set(avatars["town"]) <= {"1", "2", "3"}
+
+
+def test_what_is_said_and_does_not_hold_is_told() -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(0, 100, (2, 200))
+    frame = pl.DataFrame({"a": a, "b": b, "c": rng.normal(size=200)})
+    told = [n for n in Avatarizer(seed=1, order=["a<=b"]).fit(frame).warnings if n.people]
+    assert [(n.kind, n.people, n.values) for n in told] == [
+        ("said_not_held", int((a > b).sum()), {"text": "a <= b"})
+    ]

@@ -191,11 +191,18 @@ class Avatarizer:
             told.append(Notice("rows_not_people", one.column, one.distinct, {"rows": one.present}))
         if self.constraints and self._plan is None and self._is_fitted:
             told.append(Notice("constraints_not_kept"))
+        told += [] if self._plan is None else self._contradicted(self._plan)
         lost = {notice.column for notice in told}
         if self._originals is not None and self._originals.space is MEMORY:
             moved = shares_moved(self._originals, self.aligned())
             told += [notice for notice in moved if notice.column not in lost]
         return tuple(told)
+
+    def _contradicted(self, plan: Plan) -> list[Notice]:
+        """What was said to hold, and does not hold for everyone."""
+        said = [constraint for constraint in plan.constraints if not constraint.found]
+        counts = [(one.text, int(one.broken(self.originals).sum())) for one in said]
+        return [Notice("said_not_held", None, n, {"text": text}) for text, n in counts if n]
 
     @property
     def _least(self) -> int:
