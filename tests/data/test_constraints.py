@@ -566,6 +566,16 @@ def test_case_41_a_coarsened_column_beside_constraints_is_kept() -> None:
     assert set(avatars["town"]) <= {"1", "2", "3"}
 
 
+def test_case_41_the_value_for_rare_levels_is_not_coarsened() -> None:
+    rng = np.random.default_rng(5)
+    towns = [f"{n:02d}xyz" for n in rng.choice(60, 400, p=np.arange(1, 61) / 1830)]
+    frame = pl.DataFrame({"x": rng.normal(size=400), "town": towns})
+    made = Avatarizer(k=5, seed=1, coarsen={"town": 2}, rare_as="other").fit(frame)
+    towns_of_avatars = set(made.release()["town"])
+    assert "other" in towns_of_avatars
+    assert {len(town) for town in towns_of_avatars} == {2, 5}
+
+
 def test_what_is_said_and_does_not_hold_is_told() -> None:
     rng = np.random.default_rng(5)
     a, b = rng.integers(0, 100, (2, 200))

@@ -293,7 +293,9 @@ class Avatarizer:
             if (names := rare_levels(column, self.settings.min_level_count))
         }
         frame = levels_as_one(table.frame, rare, self.rare_as)
-        return Table.of(frame, table.roles, table.space, self.threads)
+        # What was cut short is not cut again, or the value itself would lose its end.
+        roles = replace(table.roles, coarsen={})
+        return Table.of(frame, roles, table.space, self.threads)
 
     def _planned(self, table: Table) -> Plan | None:
         """How constraints are kept; None where there are to be none, or the table is on disk."""
