@@ -278,7 +278,6 @@ def test_notes_are_kept(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(frame.write_csv().encode("cp1252").replace(b"x", b"\xe9"))
     done = run(tmp_path / "x.csv", tmp_path / "out", Avatarizer())
     written = [note.to_dict() for note in done.notes]
-    assert len(written) == 2
     assert "Windows-1252" in spoken(done.notes)[0]
     assert "column 'nothing' has no value at all" in spoken(done.notes)[1]
     assert told(done.folder)["warnings"] == written

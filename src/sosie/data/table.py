@@ -371,7 +371,8 @@ class Table:
                 f"the second table has {_count(extra)} that the first lacks; "
                 "drop it from both, or add it"
             )
-        source = cut_short(source, self.roles.coarsen)
+        lengths = self.roles.coarsen
+        source = cut_short(source, {name: lengths[name] for name in wanted if name in lengths})
         notes: list[Reason] = []
         columns = tuple(
             kept_in(

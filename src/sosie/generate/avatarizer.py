@@ -193,11 +193,18 @@ class Avatarizer:
             told.append(Notice("constraints_not_kept"))
         if self.constraints and self._plan and len(self.originals.columns) > MOST_COLUMNS:
             told.append(Notice("constraints_of_many_columns", values={"most": MOST_COLUMNS}))
+        told += [] if self._plan is None else self._contradicted(self._plan)
         lost = {notice.column for notice in told}
         if self._originals is not None and self._originals.space is MEMORY:
             moved = shares_moved(self._originals, self.aligned())
             told += [notice for notice in moved if notice.column not in lost]
         return tuple(told)
+
+    def _contradicted(self, plan: Plan) -> list[Notice]:
+        """What was said to hold, and does not hold for everyone."""
+        said = [constraint for constraint in plan.constraints if not constraint.found]
+        counts = [(one.text, int(one.broken(self.originals).sum())) for one in said]
+        return [Notice("said_not_held", None, n, {"text": text}) for text, n in counts if n]
 
     @property
     def _least(self) -> int:
@@ -288,7 +295,9 @@ class Avatarizer:
             if (names := rare_levels(column, self.settings.min_level_count))
         }
         frame = levels_as_one(table.frame, rare, self.rare_as)
-        return Table.of(frame, table.roles, table.space, self.threads)
+        # What was cut short is not cut again, or the value itself would lose its end.
+        roles = replace(table.roles, coarsen={})
+        return Table.of(frame, roles, table.space, self.threads)
 
     def _planned(self, table: Table) -> Plan | None:
         """How constraints are kept; None where there are to be none, or the table is on disk."""

@@ -17,6 +17,7 @@ from sosie.audits.results import json_name
 from sosie.audits.structure import contributions, links, space
 from sosie.audits.summaries import distributions, projection
 from sosie.audits.what_if_kept import what_if_kept
+from sosie.audits.worst_off import worst_off
 from sosie.data.files import File
 from sosie.data.table import Roles
 from sosie.errors import Reason
@@ -89,6 +90,7 @@ def described(
             "associations": links(compared),
             "contributions": contributions(compared),
             "space": space(compared, rng),
+            "worst_off": worst_off(compared, least),
         },
     }
 

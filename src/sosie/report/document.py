@@ -385,6 +385,11 @@ def _actors(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
         readings = [row.reading for row in actor.rows if row.reading]
         paper.pairs([(actor.name, " ".join([actor.holds, who, *readings]))])
     paper.small(words("attack.thresholds"))
+    if (view := views["worst_off"]) is not None:
+        paper.heading(words("worst_off.heading"), 2)
+        paper.text(view.intro)
+        columns = ("level", "people", "rate", "interval", "cloaking")
+        paper.table([words(f"worst_off.{key}") for key in columns], view.rows)
 
 
 def _rate(words: Words, found: Any, article: str) -> str:

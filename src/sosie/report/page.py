@@ -29,6 +29,7 @@ from sosie.report.views.pictures import distributions, plane
 from sosie.report.views.safeguards import safeguards
 from sosie.report.views.sweeps import sweep
 from sosie.report.views.together import together
+from sosie.report.views.worst_off import worst_off
 from sosie.words import Words, load
 
 __all__ = ["CHAPTERS", "build", "figures_of", "read_views"]
@@ -139,6 +140,7 @@ def read_views(
         "context": context(words, audit, account),
         "account": account,
         "actors": people,
+        "worst_off": worst_off(words, run),
         "attackers": attackers(words, people),
         "likelihood": likelihood(words, account, people),
         "safeguards": safeguards(words, run, audit, account),

@@ -206,7 +206,10 @@ def notice(words: Words, told: Mapping[str, Any]) -> str:
     >>> notice(load("en"), told)[:62]
     "column 'death' has a single value in the avatars; 24 people (2"
     """
-    values = {name: words.number(value) for name, value in told["values"].items()}
+    values = {
+        name: value if isinstance(value, str) else words.number(value)
+        for name, value in told["values"].items()
+    }
     if "share" in told["values"]:
         values["share"] = words.value(100 * told["values"]["share"], "%")
     if "points" in told["values"]:
