@@ -46,7 +46,7 @@ def test_v2_published_and_stronger(actg175: pl.DataFrame, barycentre: Avatarizer
 
 
 def test_smoothing_withstands_better(actg175: pl.DataFrame):
-    made = Avatarizer(5, 5, seed=1)
+    made = Avatarizer(5, 5, method="smoothed", seed=1)
     report = attack(actg175, made, estimator=("analytic", "bayes"), releases=0, targets=1000)
     assert len(report.results) == 2
     assert all(result.rate is not None and result.rate < 48 for result in report.results)

@@ -318,7 +318,8 @@ MAKING = (
         "--min-level-count",
         type=int,
         metavar="N",
-        help="Levels that fewer people hold are never drawn; by default k, at most 10 for exchangeable (1 for barycentre).",
+        help="Levels that fewer people hold are never drawn; by default k, at most 10 for "
+        "exchangeable (1 for barycentre).",
     ),
     click.option(
         "--augment", default=1, show_default=True, metavar="N", help="Avatars for each person."

@@ -20,7 +20,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from sosie.errors import InputError
 
-__all__ = ["MEMORY", "Disk", "Memory", "Space"]
+__all__ = ["FORGET", "MEMORY", "Disk", "Memory", "Space"]
+
+FORGET = 1 << 20
+"""Rows worked on after which memory that is also on disk is let go."""
 
 
 class Space(Protocol):

@@ -317,13 +317,15 @@ def _is_varied(values: _Values) -> bool:
 
 def _number_content(values: _Values) -> tuple[Kind, float] | None:
     """Telephone and social security numbers that were read as numbers and lost a leading zero."""
+    if values.distinct <= FEWEST_NAMED:
+        return None
     texts = [text.removesuffix(".0") for text in values.texts]
     for kind, matches in (
         ("social_security", is_social_security),
         ("telephone", partial(re.fullmatch, r"(?:33)?[67][0-9]{8}")),
     ):
         share = float(np.mean([bool(matches(text)) for text in texts])) if texts else 0.0
-        if share >= 0.9 and values.distinct > FEWEST_NAMED:
+        if share >= 0.9:
             return kind, share  # type: ignore[return-value]
     return None
 
@@ -376,12 +378,30 @@ def _repeats(values: _Values, held: frames.Holds) -> bool:
     )
 
 
-def _is_of_people(frame: Frame, name: Name) -> bool:
+class _Others:
+    """The columns of a table beside one that may be a key; their first rows are read once."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self._heads: dict[Name, NDArray[Any]] = {}
+
+    def varies_early(self, name: Name, codes: Codes, held: frames.Holds) -> bool:
+        """Whether a column has two values within some code among the first rows."""
+        if name not in self._heads:
+            rows = np.arange(len(codes))
+            head = frames.take(frames.column(self.frame, name), rows)
+            self._heads[name] = _compared(nw.from_native(head, series_only=True), held)
+        known = codes >= 0
+        return _varies(codes[known], self._heads[name][known], int(codes.max(initial=-1)) + 1)
+
+
+def _is_of_people(others: _Others, name: Name) -> bool:
     """Whether a repeated value is a person.
 
     Either other columns never vary within it, and together tell nearly as many people apart as it
     does; or a date or a number rises within its rows, and starts anew with the next.
     """
+    frame = others.frame
     codes, first = frames.factorize(frames.column(frame, name))
     known = codes >= 0
     # All rows of the first people settle it for most columns.
@@ -397,6 +417,8 @@ def _is_of_people(frame: Frame, name: Name) -> bool:
             continue
         if whole_runs and held in ("whole", "real", "moment") and _rises(series, held, codes):
             return True
+        if others.varies_early(other, codes[:LOOKED_AT], held):
+            continue
         taken = nw.from_native(frames.take(series, few), series_only=True)  # type: ignore[call-overload]
         if _varies(codes[few], _compared(taken, held), size):
             continue
@@ -469,11 +491,12 @@ def suspects(
     """
     source = frames.wrap(frame)
     skipped = {*answered, *outside}
+    others = _Others(source)
     return tuple(
         found
         for name in source.columns
         if name not in skipped
-        if (found := suspect(name, frames.column(source, name), source)) is not None
+        if (found := _suspect(name, frames.column(source, name), others)) is not None
     )
 
 
@@ -484,6 +507,10 @@ def suspect(name: Name, series: Series, frame: Frame | None = None) -> Suspect |
     ----------
     frame : its table; without it, nothing is said of values that several rows of a person share.
     """
+    return _suspect(name, series, None if frame is None else _Others(frame))
+
+
+def _suspect(name: Name, series: Series, others: _Others | None) -> Suspect | None:
     held = frames.holds(series)
     if held in ("nested", "boolean", "moment") or frames.is_missing(series).all():
         return None
@@ -500,8 +527,8 @@ def suspect(name: Name, series: Series, frame: Frame | None = None) -> Suspect |
         return said(kind="name")
     if _by_values(name, series, held, values):
         return said(kind="distinct")
-    if frame is not None and _repeats(values, held) and _could_be_key(series, held, values):
-        return said(kind="repeated") if _is_of_people(frame, name) else None
+    if others is not None and _repeats(values, held) and _could_be_key(series, held, values):
+        return said(kind="repeated") if _is_of_people(others, name) else None
     return None
 
 

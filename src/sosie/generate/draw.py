@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats
 from sosie.compute.randomness import BLOCK, Purpose, generator
-from sosie.compute.storage import MEMORY, Space
+from sosie.compute.storage import FORGET, MEMORY, Space
 from sosie.compute.sums import added
 from sosie.compute.threads import each_part
 from sosie.data.missing import tagged
@@ -36,9 +36,6 @@ __all__ = ["Ballot", "Draws", "draws_of", "gather", "gathered_into"]
 
 KINDS = tagged(np.maximum(np.arange(256) - MISSING, 0))
 """What is written for each state from `MISSING` on: the kinds of missing values."""
-
-FORGET = 1 << 20
-"""Places after which memory that is also on disk is let go."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
-from sosie.compute.storage import MEMORY, Space
+from sosie.compute.storage import FORGET, MEMORY, Space
 from sosie.errors import InputError, Reason
 from sosie.latent.content import mixed
 
@@ -246,8 +246,11 @@ def groups(
     """
     axes = Axes.drawn(key, points.shape[1], reach)
     whole = space.empty(points.shape, np.int16)
-    for rows in _chunks(len(points)):
-        whole[rows] = axes.whole(points[rows])
+    for large in _chunks(len(points), FORGET):
+        for rows in _chunks(large.stop - large.start):
+            here = slice(large.start + rows.start, large.start + rows.stop)
+            whole[here] = axes.whole(points[here])
+        space.forget()
     return cut(whole, tags(hashes, key), k, strata=strata, name=name, space=space)
 
 

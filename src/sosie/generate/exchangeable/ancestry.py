@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, Self
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
+from sosie.compute.storage import FORGET
 
-__all__ = ["Ancestors", "Groups", "blocks_of", "by_group"]
+__all__ = ["Ancestors", "Groups", "blocks_of", "by_group", "every_so_many"]
 
 
 class Groups(Protocol):
@@ -65,6 +67,11 @@ def blocks_of(bounds: Ints, rows: int) -> list[slice]:
         ahead = int(np.searchsorted(bounds, bounds[cuts[-1]] + rows))
         cuts.append(min(max(ahead, cuts[-1] + 1), len(bounds) - 1))
     return [slice(start, stop) for start, stop in pairwise(cuts)]
+
+
+def every_so_many(blocks: Sequence[slice], bounds: Ints) -> int:
+    """After how many blocks memory that is also on disk is let go."""
+    return max(FORGET * len(blocks) // max(int(bounds[-1] - bounds[0]), 1), 1)
 
 
 @dataclass(frozen=True)

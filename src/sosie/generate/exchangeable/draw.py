@@ -13,7 +13,7 @@ import numpy as np
 
 from sosie.compute.arrays import Floats, Ints
 from sosie.compute.randomness import BLOCK
-from sosie.compute.storage import MEMORY, Space
+from sosie.compute.storage import FORGET, MEMORY, Space
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.generate.exchangeable.ancestry import blocks_of
 from sosie.generate.exchangeable.draft import Draft
@@ -25,8 +25,6 @@ from sosie.generate.gathered import Gathered
 __all__ = ["draw", "pairing"]
 
 CHUNK = 4096
-FORGET = 1 << 20
-"""Places after which memory that is also on disk is let go."""
 
 
 def draw(

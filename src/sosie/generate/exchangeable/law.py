@@ -15,7 +15,7 @@ from sosie.compute.storage import MEMORY, Space
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.data.table import Levels, Numbers, Table
 from sosie.errors import SosieWarning
-from sosie.generate.exchangeable.ancestry import Ancestors, Groups, blocks_of
+from sosie.generate.exchangeable.ancestry import Ancestors, Groups, blocks_of, every_so_many
 from sosie.generate.exchangeable.choices import MANY, Choice, choice_of
 from sosie.generate.exchangeable.features import Layout
 from sosie.generate.exchangeable.intercepts import two_levels, weights_of
@@ -168,14 +168,15 @@ def fit(
         else:
             slopes = common.slopes
         moments, centres = moments_of(layout, slopes, bounds, near, k)
+        storage.forget()
         if common is None:
             # A covariance of p numbers needs p people; so all of them fit beside the table.
             wide = Ancestors.of(groups, max(POOLED * k, len(layout.numbers)))
-            products = products_of(layout, slopes, centres, bounds, wide, threads)
+            products = products_of(layout, slopes, centres, bounds, wide, threads, storage)
             roots = pooled_roots(products[:, :-1], products[:, -1])
             tilt = tilts(layout, features, sample, targets, slots, threads)
             common = Pooled(slopes, wide.of_group, roots, tilt)
-        intercepts = intercepts_of(layout, common.tilt, targets, slots, bounds, threads)
+        intercepts = intercepts_of(layout, common.tilt, targets, slots, bounds, threads, storage)
     names = tuple(number.name for number in table.numbers)
     law = ExchangeableLaw(bounds, layout.slim(), names, common, moments, intercepts, slots)
     if pooled is not None:
@@ -277,6 +278,7 @@ def intercepts_of(
     slots: Sequence[Slots | None],
     bounds: Ints,
     threads: int,
+    storage: Space = MEMORY,
 ) -> tuple[Floats, ...]:
     """Intercepts of each choice, in every group."""
     made = [
@@ -300,7 +302,7 @@ def intercepts_of(
                 elif choice.width:
                     made[i][:, groups], _ = weights_of(logits[rows], targets[i][:, groups], own)
 
-    each_part(work, len(blocks), 1, threads)
+    each_part(work, len(blocks), 1, threads, every_so_many(blocks, bounds), storage.forget)
     return tuple(made)
 
 

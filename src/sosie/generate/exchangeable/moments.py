@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
 from sosie.compute.randomness import BLOCK
+from sosie.compute.storage import MEMORY, Space
 from sosie.compute.threads import each_part, one_blas_thread
-from sosie.generate.exchangeable.ancestry import Ancestors, blocks_of, by_group
+from sosie.generate.exchangeable.ancestry import Ancestors, blocks_of, by_group, every_so_many
 from sosie.generate.exchangeable.features import Layout
 from sosie.generate.exchangeable.fixed_point import SCORE, SLOPE, on_grid
 
@@ -198,6 +199,7 @@ def products_of(
     bounds: Ints,
     ancestors: Ancestors,
     threads: int,
+    storage: Space = MEMORY,
 ) -> Floats:
     """Sums of products of deviations and their degrees of freedom, ``(2, A + 1, p, p) float64``.
 
@@ -218,7 +220,7 @@ def products_of(
                 _into_nodes(pairs, some[1], groups, ancestors)
 
     with one_blas_thread():
-        each_part(work, len(blocks), 1, threads)
+        each_part(work, len(blocks), 1, threads, every_so_many(blocks, bounds), storage.forget)
     return np.stack([products, pairs])
 
 
