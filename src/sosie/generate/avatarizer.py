@@ -217,6 +217,17 @@ class Avatarizer:
         return self._plan
 
     @property
+    def times(self) -> dict[str, Hashable]:
+        """The column that tells when, of each table of people's rows; none without any."""
+        rows = () if self._family is None else self._family.family.rows
+        return {own.child.name: own.child.time for own in rows}
+
+    def row_plans(self) -> dict[str, Plan]:
+        """What holds within each row, of each table of people's rows; none without any."""
+        rows = () if self._family is None else self._family.family.rows
+        return {own.child.name: own.plan for own in rows if own.plan is not None}
+
+    @property
     def guarantee(self) -> Guarantee:
         """What holds for the avatars of this table, or why nothing does."""
         made = self.fitted if self._remote is None else self._remote

@@ -11,6 +11,7 @@ from sosie.report.views.account import context, likelihood, stated
 from sosie.report.views.actors import actors
 from sosie.report.views.analyses import analyses as survival
 from sosie.report.views.attacks import attacks
+from sosie.report.views.children import children
 from sosie.report.views.columns import columns
 from sosie.report.views.conclusions import attackers, done, limits, next_steps, remains
 from sosie.report.views.constraints import constraints
@@ -127,6 +128,7 @@ def read_views(
         "identity": identity(words, run, audit),
         "guarantee": guarantee(words, run),
         "constraints": constraints(words, run),
+        "children": children(words, audit),
         "criteria": by_criterion,
         "targets_from": _context(words, audit.get("context") or {}),
         "context": context(words, audit, account),

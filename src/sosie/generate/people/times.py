@@ -22,7 +22,7 @@ __all__ = ["TimeLaw", "Visits", "in_units_of"]
 MOST_BINS = 20
 """Spans for which the usual number of rows is told apart."""
 
-PER_BIN = 8
+PER_BIN = 2
 """Times k people in each of them: means over so many are nobody's own."""
 
 PER_PLACE = 4
@@ -177,9 +177,10 @@ class TimeLaw:
         total = np.bincount(owner, best, minlength=len(sequences))
         over = total > limit
         shrink = np.divide(limit, total, out=np.ones(len(total)), where=over)[owner]
-        best = np.where(over[owner], best * shrink, best)
         step = self.column.grid.spacing
-        return np.floor(best / step + 1e-9) * step if step and over.any() else best
+        short = best * shrink
+        short = np.floor(short / step) * step if step else short
+        return np.where(over[owner], short, best)
 
 
 def _merged(place: Ints, people: int) -> list[list[int]]:
