@@ -359,7 +359,7 @@ SHAPES = {
     "all categories": (100, 0, 6),
     "one number": (100, 1, 0),
     "one category": (100, 0, 1),
-    "200 columns": (60, 150, 50),
+    "90 columns": (60, 60, 30),
     "wide": (20, 40, 20),
 }
 

@@ -95,7 +95,10 @@ CODE = {
     for page in PAGES
 }
 
-SLOW = ("tutorial.md", "choose-k.md", "keep-columns.md", "read-the-report.md")
+SLOW = (
+    *("tutorial.md", "choose-k.md", "keep-columns.md", "read-the-report.md"),
+    *("several-releases.md", "attacks.md", "other-generators.md", "analyses.md"),
+)
 
 
 def _cases() -> list[Any]:

@@ -385,6 +385,8 @@ print(json.dumps([status, sorted(written), sent]))
 """
 
 
+SLOW = ("demo", "audit", "tune", "report")
+
 OUTPUTS = {
     "run": "run x.csv -o out",
     "avatarize": "avatarize x.csv -o out/y.parquet --aligned out/z.csv",
@@ -410,7 +412,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     "command",
-    [pytest.param(c, marks=[pytest.mark.slow] * (c == "demo")) for c in OUTPUTS],
+    [pytest.param(c, marks=[pytest.mark.slow] * (c in SLOW)) for c in OUTPUTS],
 )
 def test_everything_is_written_inside_the_folder_and_nothing_is_sent(
     workplace: Path, tmp_path: Path, command: str

@@ -112,7 +112,9 @@ def test_the_same_avatars_for_any_partition(name: str, parts: int, small_pieces:
 
 
 @pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("parts", [1, 2, 7])
+@pytest.mark.parametrize(
+    "parts", [pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow), 7]
+)
 def test_the_same_where_cuts_come_from_a_sample(
     name: str, parts: int, small_pieces: None, sampled_cuts: None
 ) -> None:
@@ -124,6 +126,7 @@ def test_one_piece_gives_the_same() -> None:
     check_same(TABLES["lattice"], 3, k=150)  # all is pooled over the table
 
 
+@pytest.mark.slow
 def test_roles_and_several_avatars_each(small_pieces: None) -> None:
     frame = people()
     frame["site2"] = frame["site"].astype("string[pyarrow]") + "!"

@@ -28,6 +28,7 @@ def folder(tmp_path: Path) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_everything_at_once(folder: Path, tmp_path: Path) -> None:
     wanted = Exports(*(tmp_path / name for name in ("a.html", "b.docx", "c.json", "d.json")))
     export(folder, wanted, language="fr")

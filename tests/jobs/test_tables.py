@@ -107,6 +107,7 @@ def test_the_command_keeps_to_a_memory(folder: Path, tmp_path: Path) -> None:
     assert not [path for path in tmp_path.iterdir() if path.suffix != ".parquet"]
 
 
+@pytest.mark.slow
 def test_a_run_keeps_to_a_memory(folder: Path, tmp_path: Path) -> None:
     audits = {}
     for name, memory in (("all", "8GB"), ("little", "300MB")):
@@ -119,6 +120,7 @@ def test_a_run_keeps_to_a_memory(folder: Path, tmp_path: Path) -> None:
     assert made[0].equals(made[1])
 
 
+@pytest.mark.slow
 def test_an_audit_keeps_to_a_memory(folder: Path, tmp_path: Path) -> None:
     Avatarizer(seed=1).fit(people()).release(shuffle=False).write_parquet(tmp_path / "made.parquet")
     found = []

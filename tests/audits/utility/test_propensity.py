@@ -67,6 +67,7 @@ def test_what_is_expected_agrees_with_labels_permuted() -> None:
     assert errors.std() == pytest.approx(deviation, rel=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 3])
 def test_the_right_law_scores_one_and_another_sample_more(times: int) -> None:
     rng = np.random.default_rng(1)
