@@ -58,7 +58,7 @@ class TimeLaw:
     spans, usual : (bins,) float64, rising spans and the mean number of rows.
     fewest, most : rows of a person, the ends being means over k people.
     gaps : the way back of each place in the sequence; the last serves all that follow.
-    least : the least gap.
+    least : the least gap that is drawn.
     room : mean time from the first row to the end; NaN where there is no end.
     """
 
@@ -113,7 +113,7 @@ class TimeLaw:
             float(np.ceil(own.ordered[0])),
             float(np.floor(own.ordered[-1])),
             tuple(ways),
-            float(gaps.min()) if len(gaps) else 0.0,
+            min((float(way.ordered[0]) for way in ways), default=0.0),
             room,
         )
         pace = counts - np.interp(span, spans, usual)
