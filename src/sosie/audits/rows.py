@@ -16,6 +16,7 @@ import numpy as np
 from sosie.audits.results import json_name
 from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.data import frames
+from sosie.data.frames import Frame
 from sosie.data.table import Levels, Numbers, Roles, Table
 
 __all__ = ["RowsCompared", "compared_rows"]
@@ -164,23 +165,8 @@ def compared_rows(
     >>> made.mean_rows, made.gaps
     ((2.5, 2.5), 0.0)
     """
-    roles = roles or Roles()
     source, made = frames.wrap(originals), frames.wrap(avatars)
-    outside = tuple(n for n in (*roles.drop, *roles.id) if n in source.columns and n != person)
-    numeric = tuple(dict.fromkeys((*roles.numeric, time)))
-    held = frames.holds(frames.column(source, time))
-    if held not in ("whole", "real") or time in (*roles.date, *roles.categorical):
-        numeric = roles.numeric
-    read = Roles(
-        drop=(*outside, person),
-        categorical=roles.categorical,
-        numeric=numeric,
-        date=roles.date,
-        na=roles.na,
-        pivot=roles.pivot,
-        coarsen=roles.coarsen,
-    )
-    table = Table.of(source, read)
+    table = Table.of(source, _read_as(roles or Roles(), source, person, time))
     owners = [frames.factorize(frames.column(frame, person))[0] for frame in (source, made)]
     counts = [people or int(owner.max()) + 1 for owner in owners]
     before = Along.of(table, owners[0].astype(np.int64), time, counts[0])
@@ -195,6 +181,24 @@ def compared_rows(
         _hellinger(before.gaps, after.gaps),
         tuple(_number(before, after, c.name, k) for c in columns if isinstance(c, Numbers)),
         tuple(_category(before, after, c) for c in columns if isinstance(c, Levels)),
+    )
+
+
+def _read_as(roles: Roles, source: Frame, person: Name, time: Name) -> Roles:
+    """What is said of the columns of this table; its times are numbers, however few."""
+    here = {*source.columns}
+    outside = tuple(name for name in (*roles.drop, *roles.id) if name in here - {person})
+    said = (*roles.categorical, *roles.numeric, *roles.date)
+    held = frames.holds(frames.column(source, time))
+    timed = (time,) if held in ("whole", "real") and time not in said else ()
+    return Roles(
+        drop=(*outside, person),
+        categorical=tuple(name for name in roles.categorical if name in here),
+        numeric=(*(name for name in roles.numeric if name in here), *timed),
+        date={name: form for name, form in roles.date.items() if name in here},
+        na=roles.na,
+        pivot=roles.pivot,
+        coarsen={name: length for name, length in roles.coarsen.items() if name in here},
     )
 
 
