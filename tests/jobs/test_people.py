@@ -70,7 +70,9 @@ def test_people_and_rows_are_not_confused(done: Path) -> None:
 @pytest.mark.parametrize(("lang", "heading"), [("en", "Rows of people"), ("fr", "Lignes des")])
 def test_the_report_tells_of_rows(done: Path, tmp_path: Path, lang: str, heading: str) -> None:
     assert status_of(["report", str(done), "-o", str(tmp_path / "r.html"), "--lang", lang]) == 0
-    assert heading in (tmp_path / "r.html").read_text()
+    page = (tmp_path / "r.html").read_text()
+    assert heading in page
+    assert "trajectory-0" in page
 
 
 def test_tables_are_written_beside_each_other(folder: Path) -> None:

@@ -65,6 +65,13 @@ class Along:
         return np.flatnonzero(np.diff(self.owner, prepend=-1) == 0)
 
     @property
+    def since(self) -> Floats:
+        """From the first row of the person."""
+        heads = np.flatnonzero(np.diff(self.owner, prepend=-1))
+        counts = np.diff([*heads, len(self.owner)])
+        return np.asarray(self.times - np.repeat(self.times[heads], counts))
+
+    @property
     def gaps(self) -> Floats:
         """Between the times of rows that follow each other."""
         at = self.follows
@@ -294,12 +301,16 @@ def _correlation(one: Floats, other: Floats) -> float | None:
 
 
 def _curve(before: Along, after: Along, name: Name, k: int) -> dict[str, Any] | None:
-    """Means over time of originals and avatars, where at least k people of both have a value."""
+    """Means of originals and avatars by the time since a person's first row.
+
+    Where at least k people of both have a value.
+    """
     values = [side.numbers(name) for side in (before, after)]
     present = [~np.isnan(own) for own in values]
-    since = [side.times for side in (before, after)]
+    since = [side.since for side in (before, after)]
     if not present[0].any():
         return None
+    # The first rows, all at 0, are a part of their own.
     cuts = np.unique(np.quantile(since[0][present[0]], np.linspace(0, 1, POINTS + 1)[1:-1]))
     points = []
     for part in range(len(cuts) + 1):

@@ -97,6 +97,7 @@ def figures_of(views: Mapping[str, Any]) -> dict[str, Figure]:
     if views["sweep"] is not None:
         figures |= views["sweep"].figures
     figures |= views["together"].figures
+    figures |= {curve.id: curve.figure for child in views["children"] for curve in child.curves}
     if views["survival"] is not None:
         figures |= views["survival"].figures
     return figures
