@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -103,3 +104,21 @@ def test_dates_tell_the_time() -> None:
     assert made.schema == long.schema
     days = made.with_columns(pl.col("day").diff().over("patient").dt.total_days().alias("gap"))
     assert (days["gap"].drop_nulls() >= 20).all()
+
+
+def test_a_number_that_runs_with_time_is_computed() -> None:
+    """Age at each visit, whole years from the day of birth; and a clock to the decimal."""
+    long = visits(240).with_columns(
+        (
+            (pl.col("day") + 365 * (2000 - pl.col("born")) + pl.col("patient") * 97 % 365) // 365
+        ).alias("age"),
+        (9000 + 7 * pl.col("born") + pl.col("day") / 8).alias("clock"),
+    )
+    made = Avatarizer(seed=1).fit(long, person="patient", time="day").release()
+    first = made.group_by("patient", maintain_order=True).first()
+    joined = made.join(first, on="patient", suffix="_first")
+    since = joined["day"] - joined["day_first"]
+    np.testing.assert_allclose(joined["clock"] - joined["clock_first"], since / 8, atol=0.13)
+    away = (joined["age"] - joined["age_first"]) - since / 365
+    assert away.abs().max() < 1  # as whole years begun are
+    assert made["age"].n_unique() > 3

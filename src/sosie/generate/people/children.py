@@ -23,12 +23,22 @@ from sosie.generate.people.numbers import Lines, NumberLaw, lines_of, normal_sco
 from sosie.generate.people.sequences import Sequences, closed
 from sosie.generate.people.times import TimeLaw, Visits
 
-__all__ = ["ChildLaw", "Drawn", "Measure", "Told"]
+__all__ = ["ChildLaw", "Drawn", "Fitting", "Measure", "Running", "Told", "rate_of"]
 
 Values = Mapping[Hashable, Floats]
 
 HALF = 0.5
 """Whether an avatar ends with a level is drawn as a number, 0 or 1."""
+
+BEGINNING = "at the first row"
+"""What is told of a number that runs with time."""
+
+RUNS = 0.8
+"""Of the variance of what a number has moved since a person's first row, the part that a common
+rate explains where it runs with time; and it is nowhere off by more than `OFF` steps."""
+
+OFF = 1.25
+"""Steps: whole years begun are off by less than one, and the rate is known to a few percent."""
 
 LEAST_RISES = 20
 """Steps up, without one down, from which a number only ever rises along a person."""
@@ -69,6 +79,20 @@ class Measure:
 
 
 @dataclass(frozen=True)
+class Running:
+    """A number that runs with time alike in everybody, such as age.
+
+    Attributes
+    ----------
+    column : its name, kind and grid; without values.
+    rate : how much it rises in a unit of time.
+    """
+
+    column: Numbers
+    rate: float
+
+
+@dataclass(frozen=True)
 class Drawn:
     """Rows of avatars.
 
@@ -92,6 +116,7 @@ class ChildLaw:
     table : the rows as the law sees them; its columns are those to be drawn.
     time : the column that tells when.
     times, numbers, around, categories : the laws, see their modules.
+    running : numbers that run with time, computed from where they begin.
     groups_of_columns : the columns of each of `categories`.
     marginals : of each number, from what the law draws to normal scores.
     constants : what is told alike of everybody, and so need not be drawn.
@@ -107,6 +132,7 @@ class ChildLaw:
     groups_of_columns: tuple[tuple[Levels, ...], ...]
     marginals: tuple[Marginal, ...]
     constants: Mapping[Hashable, float]
+    running: tuple[Running, ...] = ()
 
     # ------------------------------------------------------------ names
 
@@ -170,6 +196,11 @@ class ChildLaw:
     ) -> Drawn:
         begun = self._begun(values, group, end, rng)
         drawn: dict[Hashable, Column] = {self.time: replace(self.times.column, values=begun.times)}
+        since = begun.times - begun.sequences.spread(begun.times[begun.sequences.bounds[:-1]])
+        for one in self.running:
+            begins = begun.sequences.spread(begun.told(BEGINNING, one.column.name))
+            made = one.column.rounded(begins + one.rate * since)
+            drawn[one.column.name] = replace(one.column, values=made)
         for measure, score, state, marginal in zip(
             self.numbers, begun.scores, begun.states, self.marginals, strict=True
         ):
@@ -386,7 +417,14 @@ class Fitting:
         ):
             tell(draft.told_of(what), values)
         measures, scores = [], []
+        running = []
         for number in (c for c in table.numbers if c.name != time):
+            rate = rate_of(number, number.values[order], times, sequences)
+            if rate is not None:
+                running.append(Running(replace(number, values=np.empty(0)), rate))
+                begins = number.values[order][sequences.bounds[:-1]]
+                tell(draft.told_of(BEGINNING, number.name), begins)
+                continue
             measure, score = _measure(number, order, sequences, k, least, features, tell, draft)
             measures.append(measure)
             scores.append(score)
@@ -424,6 +462,7 @@ class Fitting:
             groups_of_columns=tuple(groups),
             marginals=tuple(Marginal.of(np.empty(0)) for _ in measures),
             constants=constants,
+            running=tuple(running),
         )
         varying = {own: values for own, values in whole.items() if own not in constants}
         return cls(made, tuple(rare), sequences), Told(varying)
@@ -446,6 +485,21 @@ class Fitting:
 def _nothing() -> tuple[Floats, Floats, Floats, Floats]:
     none = np.zeros((0, 0))
     return none, none, np.zeros(0), none
+
+
+def rate_of(number: Numbers, values: Floats, times: Floats, sequences: Sequences) -> float | None:
+    """How much a number rises in a unit of time, where it runs with it; else None."""
+    if np.isnan(values).any():
+        return None
+    moved, since = (own - sequences.spread(own[sequences.bounds[:-1]]) for own in (values, times))
+    square = float(since @ since)
+    if not square or (moved != 0).sum() < LEAST_RISES:
+        return None
+    rate = float(since @ moved) / square
+    off = moved - rate * since
+    step = number.grid.spacing or np.finfo(np.float32).eps * float(np.abs(values).max())
+    explained = 1 - float(off @ off) / float(moved @ moved)
+    return rate if np.abs(off).max() <= OFF * step and explained >= RUNS else None
 
 
 def _labels(choice: Choice, levels: Sequence[Levels]) -> list[str]:

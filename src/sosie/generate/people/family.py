@@ -18,7 +18,7 @@ from sosie.data.table import Grid, Numbers, Roles, Table
 from sosie.errors import InputError, quoted
 from sosie.generate.exchangeable.streams import Stream, stream
 from sosie.generate.methods.exchangeable import ExchangeableFitted, in_canonical_codes
-from sosie.generate.people.children import ChildLaw, Drawn, Fitting
+from sosie.generate.people.children import ChildLaw, Drawn, Fitting, rate_of
 from sosie.generate.people.reading import Child, Reading, times_of
 from sosie.generate.people.sequences import Sequences, people_hashes
 from sosie.generate.people.times import in_units_of
@@ -75,7 +75,8 @@ class Rows:
         roles = replace(own, drop=tuple(n for n in own.drop if n in joined.columns))
         table = Table.of(joined, roles, threads=threads)
         times_of(table, child.time)
-        plan = Plan.of(table, k, found=True, fixed=(child.time, *fixed)) if found else None
+        stay = (child.time, *fixed, *_running(table, child))
+        plan = Plan.of(table, k, found=True, fixed=stay) if found else None
         if plan is not None and (plan.steps or plan.linked):
             table = Table.of(plan.forward(), plan.roles(), threads=threads)
         drawn = [name for name in table.names if name not in fixed]
@@ -345,6 +346,19 @@ def _check_names(columns: Sequence[Any]) -> None:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise InputError(f"column {twice[0]!r}: a person is told something of this name; rename it")
+
+
+def _running(table: Table, child: Child) -> list[Name]:
+    """Numbers that run with time: they are computed from it, and from nothing else."""
+    times = table.number(child.time).values
+    order = np.lexsort((times, child.owner))
+    sequences = Sequences.of_counts(np.bincount(child.owner))
+    others = [column for column in table.numbers if column.name != child.time]
+    return [
+        column.name
+        for column in others
+        if rate_of(column, column.values[order], times[order], sequences) is not None
+    ]
 
 
 def _time_as_number(child: Child, roles: Roles) -> tuple[Name, ...]:
