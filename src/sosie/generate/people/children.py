@@ -198,8 +198,8 @@ class ChildLaw:
         drawn: dict[Hashable, Column] = {self.time: replace(self.times.column, values=begun.times)}
         since = begun.times - begun.sequences.spread(begun.times[begun.sequences.bounds[:-1]])
         for one in self.running:
-            begins = begun.sequences.spread(begun.told(BEGINNING, one.column.name))
-            made = one.column.rounded(begins + one.rate * since)
+            begins = one.column.rounded(begun.told(BEGINNING, one.column.name))
+            made = one.column.rounded(begun.sequences.spread(begins) + one.rate * since)
             drawn[one.column.name] = replace(one.column, values=made)
         for measure, score, state, marginal in zip(
             self.numbers, begun.scores, begun.states, self.marginals, strict=True
