@@ -44,8 +44,8 @@ def test_an_end_belongs_to_k_people_whoever_has_the_most_rows() -> None:
     owner = np.array([0, 0, 0, 0, 1, 2, 3, 4, 5, 6])
     way = closed(values, owner, 3)
     assert way is not None
-    # Three people reach farthest: 100, 50 and 40; 5, 10 and 20 at the other end.
-    assert np.isclose(way.ordered[-1], (100 + 50 + 40) / 3)
+    # Three people reach farthest, one of them four times; 5, 10 and 20 at the other end.
+    assert np.isclose(way.ordered[-1], ((100 + 99 + 98 + 97) / 4 + 50 + 40) / 3)
     assert np.isclose(way.ordered[0], (5 + 10 + 20) / 3)
     assert closed(values[:4], owner[:4], 3) is None
 

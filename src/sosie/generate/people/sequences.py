@@ -152,8 +152,8 @@ def autoregression(noise: Floats, coefficients: Floats, sequences: Sequences) ->
 def closed(values: Floats, owner: Ints, k: int, spacing: float = 0.0) -> Back | None:
     """The way back of values that belong to people, several to each.
 
-    As `sosie.generate.exchangeable.tails` has it, but that an end is the mean over the most
-    extreme values of the k people who reach farthest: k rows could be one person's.
+    As `sosie.generate.exchangeable.tails` has it, but that an end reaches as far as k people have
+    values in it, and is the mean over them of their mean there: k rows could be one person's.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def closed(values: Floats, owner: Ints, k: int, spacing: float = 0.0) -> Back | 
     --------
     >>> made = closed(np.array([0.0, 1.0, 2.0, 5.0, 8.0, 9.0]), np.array([0, 0, 1, 2, 3, 3]), 2)
     >>> made.ordered.tolist()
-    [1.0, 1.0, 1.0, 7.0, 7.0, 7.0]
+    [1.25, 1.25, 1.25, 6.75, 6.75, 6.75]
     """
     order = np.argsort(values, kind="stable")
     ordered, owners = values[order].copy(), owner[order]
@@ -191,7 +191,11 @@ def closed(values: Floats, owner: Ints, k: int, spacing: float = 0.0) -> Back | 
 
 
 def _end(ordered: Floats, owners: Ints, k: int) -> tuple[float, int]:
-    """The mean of the least values of k people, and how many values lie in that end."""
+    """The mean over k people of their least values, and how many values lie in that end.
+
+    The mean of their very least would pull the whole end outwards.
+    """
     _, heads = np.unique(owners, return_index=True)
-    least = np.sort(heads)[:k]
-    return fsum(ordered[least] / k), int(least[-1]) + 1
+    size = int(np.sort(heads)[k - 1]) + 1
+    _, people, counts = np.unique(owners[:size], return_inverse=True, return_counts=True)
+    return fsum(ordered[:size] / (k * counts[people])), size
