@@ -63,6 +63,7 @@ def test_stages_that_only_rise(release: pl.DataFrame) -> None:
     assert (_steps(made.with_columns(rank), "grade") >= 0).all()
 
 
+@pytest.mark.slow
 def test_no_time_is_beyond_the_end() -> None:
     long = visits(240)
     last = pl.col("day").max().over("patient")

@@ -64,6 +64,7 @@ def test_keys_of_two_types() -> None:
         _fit(people, children=texts)
 
 
+@pytest.mark.slow
 def test_one_person_with_half_of_all_rows_is_counted() -> None:
     long = visits(60)
     many = long.filter(pl.col("patient") == 0)[:1]
