@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sosie.data.files import Reading
     from sosie.generate.avatarizer import Avatarizer
     from sosie.generate.secrets import TableKey
+    from sosie.jobs.people import Several
 
 __all__ = [
     "ANALYSES",
@@ -33,6 +34,7 @@ __all__ = [
     "MEMORY",
     "READING",
     "SETTING",
+    "SEVERAL",
     "Generation",
     "Registered",
     "cells",
@@ -44,6 +46,7 @@ __all__ = [
     "lines_of",
     "names",
     "reading",
+    "several",
     "size",
     "weights",
     "with_options",
@@ -337,6 +340,30 @@ MAKING = (
     ),
 )
 GENERATION = (*SETTING, *MAKING)
+SEVERAL = (
+    click.option(
+        "--person",
+        metavar="COL",
+        help="The column that tells people apart, where they have several rows: people are then"
+        " protected, not rows. It is replaced by a surrogate.",
+    ),
+    click.option(
+        "--child",
+        multiple=True,
+        metavar="NAME=FILE",
+        help="A table of people's rows beside DATA, which has one row a person. Repeatable.",
+    ),
+    click.option(
+        "--time",
+        multiple=True,
+        metavar="COL",
+        help="The column that tells when a row was; NAME=COL for a child. By default the only date,"
+        " else the only number that rises within every person.",
+    ),
+    click.option(
+        "--end", metavar="COL", help="A column of people that no time exceeds; found by default."
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -445,6 +472,61 @@ def columns(command: Callable[..., None]) -> Callable[..., None]:
 
     optioned: Callable[..., None] = with_options(COLUMNS)(reading(gathered))
     return optioned
+
+
+def several(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of people with several rows, which the command gets as one `Several`."""
+
+    @wraps(command)
+    def gathered(**options: Any) -> None:
+        given = {name: options.pop(name) for name in ("person", "child", "time", "end")}
+        command(people=_several(**given), **options)
+
+    optioned: Callable[..., None] = with_options(SEVERAL)(gathered)
+    return optioned
+
+
+def _several(
+    person: str | None, child: Sequence[str], time: Sequence[str], end: str | None
+) -> Several | None:
+    """What is said of people with several rows; None where nothing is."""
+    from sosie.jobs.people import Several
+
+    if person is None:
+        if child or time or end is not None:
+            raise InputError(
+                "--child, --time and --end are of people with several rows: say which column tells"
+                " people apart (--person COL)"
+            )
+        return None
+    children = {}
+    for option in child:
+        name, sign, path = option.partition("=")
+        if not sign or not name or not path or "/" in name:
+            raise InputError(f"--child takes NAME=FILE, got {option!r}")
+        if ":" in path and not Path(path).exists():
+            raise InputError(
+                f"--child {option}: rows of rows (NAME=FILE:PARENT) are not drawn; give each table"
+                " as rows of people"
+            )
+        if name in children:
+            raise InputError(f"--child: there are two tables {name!r}")
+        children[name] = Path(path)
+    return Several(person, children, _times(time, children), end)
+
+
+def _times(options: Sequence[str], children: Mapping[str, Path]) -> str | dict[str, str] | None:
+    """``COL``, or ``NAME=COL`` for some children."""
+    named = {}
+    for option in options:
+        name, sign, column = option.partition("=")
+        if sign and name in children:
+            named[name] = column
+        elif len(options) == 1:
+            return option
+        else:
+            raise InputError(f"--time {option}: of several, each is NAME=COL of a child")
+    return named or None
 
 
 def with_options(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:

@@ -25,7 +25,17 @@ if TYPE_CHECKING:
     from sosie.generate.release import Release
     from sosie.generate.settings import Settings
 
-__all__ = ["Opened", "Progress", "alongside", "fitted", "is_parquet", "opened", "save", "silent"]
+__all__ = [
+    "Opened",
+    "Progress",
+    "alongside",
+    "fitted",
+    "is_parquet",
+    "opened",
+    "said_while",
+    "save",
+    "silent",
+]
 
 Progress = Callable[[str], None]
 """Called with the name of each step."""
@@ -33,9 +43,14 @@ Progress = Callable[[str], None]
 
 def fitted(avatarizer: Avatarizer, table: Table) -> tuple[Reason, ...]:
     """Fit to a table; what was said meanwhile is given back, to be told in its place."""
+    return said_while(lambda: avatarizer.fit(table))
+
+
+def said_while(work: Callable[[], object]) -> tuple[Reason, ...]:
+    """Do some work; what sosie said meanwhile is given back, other warnings go on."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        avatarizer.fit(table)
+        work()
     for other in caught:
         if not issubclass(other.category, SosieWarning):
             warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)

@@ -507,6 +507,12 @@ def _utility(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
         hidden = words.number(len(drawn) - _MOST_DISTRIBUTIONS)
         paper.small(words("report.docx.figures", n=hidden))
     _together(paper, words, views)
+    if views["children"]:
+        paper.heading(words("children.heading"), 2)
+        paper.text(words("children.intro"))
+    for child in views["children"]:
+        paper.heading(child.heading, 3)
+        paper.table([words("children.measure"), words("children.value")], list(child.measures))
 
 
 def _together(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from sosie.report.views.account import context, likelihood, stated
 from sosie.report.views.actors import actors
 from sosie.report.views.analyses import analyses as survival
 from sosie.report.views.attacks import attacks
+from sosie.report.views.children import children
 from sosie.report.views.columns import columns
 from sosie.report.views.conclusions import (
     attackers,
@@ -104,6 +105,7 @@ def figures_of(views: Mapping[str, Any]) -> dict[str, Figure]:
     if views["sweep"] is not None:
         figures |= views["sweep"].figures
     figures |= views["together"].figures
+    figures |= {curve.id: curve.figure for child in views["children"] for curve in child.curves}
     if views["survival"] is not None:
         figures |= views["survival"].figures
     return figures
@@ -135,6 +137,7 @@ def read_views(
         "identity": identity(words, run, audit),
         "guarantee": guarantee(words, run),
         "constraints": constraints(words, run),
+        "children": children(words, audit),
         "criteria": by_criterion,
         "targets_from": _context(words, audit.get("context") or {}),
         "context": context(words, audit, account),
