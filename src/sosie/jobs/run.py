@@ -15,6 +15,7 @@ from sosie.audits.audit import AuditOptions, measured
 from sosie.audits.comparison import Comparison
 from sosie.audits.context import Context
 from sosie.audits.results import Audit
+from sosie.audits.twins import Fold, twins
 from sosie.compute.storage import MEMORY
 from sosie.data.atomic import OWNER_FILE, PRIVATE, SWEEP_KEY, staged
 from sosie.data.files import Reading, check_apart, check_room, write
@@ -169,7 +170,8 @@ def run(
             space=people.source.space,
         )
         choices = AuditOptions(k=avatarizer.settings.k)
-        audit = measured(comparison, context=options.context, options=choices)
+        folds = None if people.aside is not None else _twins(avatarizer, comparison)
+        audit = measured(comparison, context=options.context, options=choices, folds=folds)
         write_json(stage / "audit.json", audit.to_dict())
         if people.source.space is MEMORY:
             progress("analyses")
@@ -259,6 +261,12 @@ def _publish(avatarizer: Avatarizer, people: _People, stage: Path, name: str) ->
     if people.source.space is MEMORY:
         return aligned.frame()
     return Scan.of(private / "aligned.parquet")
+
+
+def _twins(avatarizer: Avatarizer, comparison: Comparison) -> tuple[Fold, ...] | Reason:
+    """Who stands for people who took no part, since everyone did."""
+    components, threads = avatarizer.settings.components, avatarizer.threads
+    return twins(avatarizer, comparison.originals, components, threads)
 
 
 def _least(settings: Settings) -> int:
