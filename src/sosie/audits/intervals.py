@@ -153,7 +153,7 @@ def paired_risk(attack: NDArray[Any], control: NDArray[Any]) -> tuple[float, tup
     --------
     >>> risk, (low, high) = paired_risk(np.array([1.0, 1, 0, 1]), np.array([1.0, 0, 0, 0]))
     >>> round(risk, 4), round(high - low, 4)
-    (0.6667, 1.0669)
+    (0.6667, 0.9493)
     """
     a, c = float(attack.mean()), float(control.mean())
     risk = (a - c) / (1 - c)
