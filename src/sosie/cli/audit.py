@@ -16,6 +16,7 @@ from sosie.cli.options import (
     HOLDOUT,
     HTML,
     JSON,
+    KNOWN,
     LANGUAGE,
     MEMORY,
     dates,
@@ -51,6 +52,7 @@ __all__ = ["audit"]
 @with_options(COLUMNS)
 @COMPONENTS
 @CONTEXT
+@KNOWN
 @click.option(
     "--what-if-kept",
     is_flag=True,
@@ -83,6 +85,7 @@ def audit(
     date: Sequence[str],
     components: int,
     context: Path | None,
+    known: Sequence[str],
     what_if_kept: bool,
     scheduler: str | None,
     how: Reading,
@@ -118,6 +121,7 @@ def audit(
         components=components,
         context=None if context is None else Context.of(file=context),
         guide=what_if_kept,
+        known=tuple(names(known, "--known")),
         reading=how,
         memory=size(memory),
         language=lang,

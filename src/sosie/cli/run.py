@@ -13,11 +13,13 @@ from sosie.cli.options import (
     CONTEXT,
     FILE,
     HOLDOUT,
+    KNOWN,
     LANGUAGE,
     MEMORY,
     Generation,
     examples,
     generation,
+    names,
     reading,
     size,
 )
@@ -57,6 +59,7 @@ __all__ = ["results", "run"]
 )
 @MEMORY
 @CONTEXT
+@KNOWN
 @ANALYSES
 @LANGUAGE
 def run(
@@ -70,6 +73,7 @@ def run(
     releases: int | None,
     memory: str | None,
     context: Path | None,
+    known: Sequence[str],
     texts: Sequence[str],
     lang: str,
 ) -> None:
@@ -91,6 +95,7 @@ def run(
         context=None if context is None else Context.of(file=context),
         releases=releases,
         analyses=tuple(texts),
+        known=tuple(names(known, "--known")),
         memory=size(memory),
         language=lang,
     )

@@ -61,6 +61,8 @@ class Options:
         more is read and written a column at a time.
     analyses : of the study (see `sosie.studies.grammar`); by default those of the context, and
         without any all pairs of columns are looked at.
+    known : columns that an attacker with a part of a profile knows; by default those of the
+        context.
     language : of the report, ``en`` or ``fr``.
     """
 
@@ -71,12 +73,18 @@ class Options:
     releases: int | None = 0
     memory: int | None = None
     analyses: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
     language: str = "en"
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The analyses that were asked for, here or in the context."""
         return self.analyses or (() if self.context is None else self.context.analyses)
+
+    @property
+    def columns_known(self) -> tuple[str, ...]:
+        """The columns that an attacker knows, named here or in the context."""
+        return self.known or (() if self.context is None else self.context.known)
 
 
 @dataclass(frozen=True)
@@ -169,7 +177,7 @@ def run(
             threads=avatarizer.threads,
             space=people.source.space,
         )
-        choices = AuditOptions(k=avatarizer.settings.k)
+        choices = AuditOptions(k=avatarizer.settings.k, known=options.columns_known or None)
         folds = None if people.aside is not None else _twins(avatarizer, comparison)
         audit = measured(comparison, context=options.context, options=choices, folds=folds)
         write_json(stage / "audit.json", audit.to_dict())
@@ -186,7 +194,7 @@ def run(
         attack_notes: tuple[Reason, ...] = ()
         if options.releases != 0:
             progress("attack")
-            attacks, attack_notes = attacked(avatarizer, options.releases)
+            attacks, attack_notes = attacked(avatarizer, options.releases, options.columns_known)
         if attacks is not None:
             write_json(stage / "attack.json", attacks)
         progress("report")
@@ -309,7 +317,7 @@ def set_aside(
 
 
 def attacked(
-    avatarizer: Avatarizer, releases: int | None
+    avatarizer: Avatarizer, releases: int | None, known: tuple[str, ...] = ()
 ) -> tuple[dict[str, Any] | None, tuple[Reason, ...]]:
     """What ``attack.json`` holds, and what deserves a look.
 
@@ -318,7 +326,7 @@ def attacked(
     from sosie.attacks.routine import routine
 
     try:
-        report = routine(avatarizer, releases)
+        report = routine(avatarizer, releases, columns=known)
     except InputError as error:
         if releases is not None:
             raise

@@ -125,7 +125,7 @@ def inference(
     ]
     if not guessing:
         return DEFINITION.unavailable(Reason("nothing_to_guess"), target=target)
-    detail: dict[str, Any] = {"tolerance": tolerance}
+    detail: dict[str, Any] = {"tolerance": tolerance} | _told(known)
     if len(people) < len(comparison):
         detail["sample"] = len(people)
     guessing.sort(key=lambda pair: pair[1].advantage(EVERYONE), reverse=True)
@@ -179,9 +179,15 @@ def on_twins(
         attack,
         control,
         target=target,
-        detail={"tolerance": tolerance, "secret": json_name(min(chosen, key=ranked.index))},
+        detail={"tolerance": tolerance, "secret": json_name(min(chosen, key=ranked.index))}
+        | _told(known),
         columns=tuple(_record(name, *found[name]) for name in ranked),
     )
+
+
+def _told(known: Sequence[Hashable] | None) -> dict[str, Any]:
+    """What the attacker knows, where it was named."""
+    return {} if known is None else {"known": [json_name(name) for name in known]}
 
 
 def _advantage(outcomes: tuple[Floats, Floats], rows: slice) -> float:
