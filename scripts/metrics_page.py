@@ -43,6 +43,16 @@ sosie.hidden_rate(originals, avatars).value
 - **Controls**: with people set aside before the avatars were made (`--holdout`), a metric is given
   beside what these people score. Without them, avatars may lie closer to their people than
   strangers do, and nobody would see it.
+- **Twins**: `run` publishes avatars of everyone, so that nobody is left to compare with. There,
+  linkability, inference, membership and the predictive ratio are measured on twins: five times
+  the same method, with secrets of its own, is fitted to four fifths of the people and the others
+  are the strangers, so that everyone is attacked once as a stranger and once as a member, over
+  three releases of each twin. Both rates are about the same people, and the interval of a risk is
+  that of the mean difference between the two over all of them (delta method); the area and the
+  rate of membership take each person once on each side; the predictive ratio has the jackknife of
+  the five. Folds overlap in whom they were fitted to, which no interval here counts. Tables of
+  fewer than 200 people, and strata that four fifths leave with fewer than k, have a reason
+  instead. With `--holdout` the people set aside are used.
 - **Intervals** are at 95 %.
 - **Targets** are those in use for avatars: conventions, not legal limits. A context file sets
   others by recipient, sensitivity and number of releases (`sosie.Context`).

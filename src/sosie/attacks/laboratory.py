@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -80,6 +80,7 @@ class _Order:
     repeats: int
     several: bool = False
     """Whether several scenarios are asked for: one that can't be played says why."""
+    known: tuple[Hashable, ...] = ()
 
     @property
     def everything(self) -> bool:
@@ -129,6 +130,7 @@ def attack(
     targets: int | None = None,
     law: Avatarizer | None = None,
     roles: Roles | None = None,
+    known: Sequence[Hashable] = (),
     seed: int = 0,
     folder: str | PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -166,6 +168,7 @@ def attack(
     targets : attack at most so many, drawn at random. None: all, or 10,000 of more.
     law : the Avatarizer that he believes made the releases, where `generator` is none.
     roles : how columns are read, where `generator` does not say.
+    known : columns that ``partial`` knows; by default sets of them drawn at random.
     seed : of the attacker's own coin tosses; not of any avatars, and not secret.
     folder : private folder where moments are kept after each release, so that an
         interrupted attack goes on; with a seed in the generator, exactly.
@@ -210,6 +213,7 @@ def attack(
         releases,
         repeats,
         several=len(played) > 1,
+        known=tuple(known),
     )
     for one in played:
         _check(order, one)
@@ -381,7 +385,7 @@ class _Laboratory:
                 return
             if name == "partial":
                 components = self.order.components or self._own_components()
-                for result in partial(self.source, self.setup, components):
+                for result in partial(self.source, self.setup, components, self.order.known):
                     yield _Found(result)
                 return
             if name == "v1" and self.order.unaided:

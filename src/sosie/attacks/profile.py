@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -80,8 +80,10 @@ def related(originals: Table, avatars: Table, seed: int) -> bool:
     return bool(gain.mean() > 2 * error)
 
 
-def partial(source: Source, setup: Setup, components: int) -> Iterator[AttackResult]:
-    """The nearest attacker who knows only some columns, drawn at random.
+def partial(
+    source: Source, setup: Setup, components: int, known: Sequence[Hashable] = ()
+) -> Iterator[AttackResult]:
+    """The nearest attacker who knows only some columns: those named, or drawn at random.
 
     Each rate is over all targets and sets of columns; its interval counts every target
     once, and the spread over the sets is given beside it.
@@ -89,15 +91,19 @@ def partial(source: Source, setup: Setup, components: int) -> Iterator[AttackRes
     Parameters
     ----------
     components : dimensions of his latent space, at most as many as his columns give.
+    known : what he knows; by default some sets of columns of several sizes, drawn at random.
     """
+    if known:
+        yield _of_these(source, setup, components, known)
+        return
     originals, target = source.originals, source.draw(setup.target)
     names = list(originals.names)
     counts = sorted({max(round(len(names) * share), 1) for share in (0.1, 0.2, 0.35, 0.5, 0.75)})
     rng = np.random.default_rng(setup.seed)
     cast = Cast.of(len(originals), setup.seed, setup.targets)
     subsets = FEW_SUBSETS if Layout.of(originals).width > MANY_INDICATORS else SUBSETS
-    for known in counts:
-        sets = [list(rng.permutation(len(names))[:known]) for _ in range(subsets)]
+    for count in counts:
+        sets = [list(rng.permutation(len(names))[:count]) for _ in range(subsets)]
         verdicts = []
         for columns in sets:
             some = [names[i] for i in sorted(columns)]
@@ -109,9 +115,31 @@ def partial(source: Source, setup: Setup, components: int) -> Iterator[AttackRes
                 continue
         if not verdicts:
             reason = Reason("known_columns_constant")
-            yield AttackResult.none("partial", "nearest", reason, decision="row", known=known)
+            yield AttackResult.none("partial", "nearest", reason, decision="row", known=count)
             continue
-        yield _over_sets(verdicts, known, components, len(originals))
+        yield _over_sets(verdicts, count, components, len(originals))
+
+
+def _of_these(
+    source: Source, setup: Setup, components: int, known: Sequence[Hashable]
+) -> AttackResult:
+    """The attacker who knows these columns, or why there is none."""
+    columns = tuple(str(name) for name in known)
+    told = {"known": len(known), "known_columns": columns}
+    originals = source.originals
+    absent = [str(name) for name in known if name not in originals.names]
+    if absent:
+        reason = Reason("known_absent", {"columns": ", ".join(absent)})
+        return AttackResult.none("partial", "nearest", reason, decision="row", **told)
+    some, drawn = (table.select(known) for table in (originals, source.draw(setup.target)))
+    cast = Cast.of(len(originals), setup.seed, setup.targets)
+    try:
+        verdict = _nearest(some, drawn, cast, components)
+    except InputError:
+        reason = Reason("known_columns_constant")
+        return AttackResult.none("partial", "nearest", reason, decision="row", **told)
+    found = _over_sets([verdict], len(known), components, len(originals))
+    return replace(found, repeats=(), known_columns=columns)
 
 
 def _nearest(originals: Table, target: Table, cast: Cast, components: int) -> Verdict:

@@ -80,7 +80,8 @@ class AttackResult:
     targets : how many were attacked.
     shrinkage : of the pooled estimator.
     most_components : components that were kept, where the latent space has more.
-    known : columns he knows, for ``partial``.
+    known : number of columns he knows, for ``partial``.
+    known_columns : which ones, where they were named and not drawn at random.
     column : the one whose values are guessed, for ``groups``.
     chosen_among : attackers compared on the other half of the targets, where he was chosen.
     repeats : rates over disjoint sets of releases, percent.
@@ -108,6 +109,7 @@ class AttackResult:
     repeats: tuple[float, ...] = ()
     bound: float | None = None
     column: str | None = None
+    known_columns: tuple[str, ...] = ()
     reasons: tuple[Reason, ...] = ()
 
     @classmethod
@@ -222,6 +224,7 @@ class AttackResult:
             "precision",
             "bound",
             "column",
+            "known_columns",
             "reasons",
         }
         found: dict[str, Any] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +26,12 @@ MOST_TARGETS = 2_000
 CANDIDATES = 50
 
 
-def routine(avatarizer: Avatarizer, releases: int | None = None, seed: int = 0) -> AttackReport:
+def routine(
+    avatarizer: Avatarizer,
+    releases: int | None = None,
+    seed: int = 0,
+    columns: Sequence[Hashable] = (),
+) -> AttackReport:
     """Attack avatars with the attackers that find most and cost little.
 
     From releases: the published protocol, pooled covariances, the nearest mean. From the
@@ -38,6 +44,7 @@ def routine(avatarizer: Avatarizer, releases: int | None = None, seed: int = 0) 
     releases : further releases in the attacker's hands. None: 5, or of more than 20,000
         people only the attacker who has one profile and one release.
     seed : of the attacker's own coin tosses.
+    columns : those that the attacker with a part of a profile knows.
 
     Raises
     ------
@@ -73,5 +80,6 @@ def routine(avatarizer: Avatarizer, releases: int | None = None, seed: int = 0) 
         scenario=(*LINKAGE, *(one.key for one in DECLARATIONS.values() if one.quick)),
         estimator=("published", "pooled", "nearest-mean", *unaided),
         releases=RELEASES if releases is None else releases,
+        known=columns,
         **known,
     )

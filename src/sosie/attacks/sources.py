@@ -21,7 +21,6 @@ from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 from sosie.generate.guarantee import Guarantee
 from sosie.generate.methods import method_of
-from sosie.generate.secrets import Secrets
 
 __all__ = ["AvatarSource", "Generator", "OtherSource", "Releases", "Source", "source_of"]
 
@@ -171,12 +170,8 @@ class AvatarSource:
 
     def _reseeded(self, purpose: int) -> Avatarizer:
         """The same settings; the secrets follow from the first seed, so that results repeat."""
-        again = self.avatarizer.unconstrained()  # what it is fitted to is the method's table
-        key = np.random.SeedSequence(self.avatarizer.secrets.seed, spawn_key=(purpose,))
-        fresh = int.from_bytes(key.generate_state(4).tobytes())
-        again._secrets = Secrets.of(fresh)
-        again._order_seed = fresh if self.repeatable else fresh + 1
-        return again
+        # What it is fitted to is the method's table: nothing is left to be found in it.
+        return self.avatarizer.unconstrained().reseeded(purpose)
 
 
 class OtherSource:

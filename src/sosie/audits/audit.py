@@ -9,11 +9,12 @@ from typing import Any
 from sosie.audits.comparison import Comparison
 from sosie.audits.context import Context
 from sosie.audits.definition import Definition
-from sosie.audits.registry import DEFINITIONS, MEASURES
+from sosie.audits.registry import DEFINITIONS, MEASURES, ON_TWINS
 from sosie.audits.results import Audit, Metric, Metrics
+from sosie.audits.twins import Fold, twins_of
 from sosie.data.remote import engine_of
 from sosie.data.table import Roles
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 
 __all__ = ["AuditOptions", "audit", "measured"]
 
@@ -129,8 +130,15 @@ def measured(
     context: Context | None = None,
     metrics: Sequence[str] | None = None,
     options: AuditOptions | None = None,
+    folds: Sequence[Fold] | Reason | None = None,
 ) -> Audit:
-    """The metrics of a comparison that is already made; see `audit` for the arguments."""
+    """The metrics of a comparison that is already made; see `audit` for the arguments.
+
+    Parameters
+    ----------
+    folds : of twins (see `sosie.audits.twins`), for what needs people who took no part where
+        nobody was set aside; or why there are none.
+    """
     options, context = options or AuditOptions(), context or Context.of()
     _check_keys([*(metrics or ()), *context.targets])
     _check_columns(comparison, options.known, options.secrets, options.outcomes)
@@ -140,7 +148,8 @@ def measured(
             if options.progress is not None:
                 options.progress(definition.key)
             target = context.target(definition.key, definition.target)
-            results.append(_metric(definition, comparison, target, options))
+            apart = None if comparison.holdout is not None else folds
+            results.append(_metric(definition, comparison, target, options, apart))
     return Audit(
         rows=len(comparison),
         columns=len(comparison.originals.columns),
@@ -152,15 +161,25 @@ def measured(
         components=comparison.components,
         context=context.to_dict(),
         notes=comparison.notes,
+        twins=twins_of(folds) if comparison.holdout is None else None,
     )
 
 
 def _metric(
-    definition: Definition, comparison: Comparison, target: float | None, options: AuditOptions
+    definition: Definition,
+    comparison: Comparison,
+    target: float | None,
+    options: AuditOptions,
+    folds: Sequence[Fold] | Reason | None,
 ) -> Metric:
     """The metric, or why these tables do not allow it."""
     taken = options.of(*definition.options)
+    twinned = ON_TWINS.get(definition.key)
     try:
+        if twinned is not None and isinstance(folds, Reason):
+            return definition.unavailable(folds, target=target)
+        if twinned is not None and folds is not None:
+            return twinned(folds, target=target, **taken)
         return comparison.measure(MEASURES[definition.key], target=target, **taken)
     except InputError as error:
         if error.reason is None:

@@ -8,6 +8,8 @@ ones by recipient, sensitivity and number of releases::
     sensitivity = "high"       # ordinary or high
     releases = 3               # how many will ever be published
 
+    known = ["age", "sex"]     # columns that someone with a part of a profile knows
+
     analyses = [               # of the study, for `run` and `tune`: see docs/analyses.md
       "survival days, event ~ arm",
     ]
@@ -80,6 +82,7 @@ class Context:
     attack_target : the highest rate, in percent, of an attacker who holds the file or a profile,
         and the highest bound of a guarantee against who holds everything; None for no target.
     account : what is stated about purpose, recipients, measures and how a rate is read.
+    known : columns that someone who holds a part of a profile knows.
     analyses : of the study, that are to come out alike (see `sosie.studies.grammar`).
 
     Examples
@@ -98,6 +101,7 @@ class Context:
     account: Account = field(default_factory=Account)
     analyses: tuple[str, ...] = ()
     attack_target: float | None = 10.0
+    known: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -140,7 +144,8 @@ class Context:
             name=str(name),
             targets=MappingProxyType(chosen),
             account=Account.of(entries, source),
-            analyses=_analyses(entries, source),
+            analyses=_texts(entries, source, "analyses", "mean days by arms"),
+            known=_texts(entries, source, "known", "age"),
             attack_target=attack_target,
             **facts,
         )
@@ -159,6 +164,8 @@ class Context:
             "targets": dict(self.targets),
             "attack_target": self.attack_target,
         }
+        if self.known:
+            fields["known"] = list(self.known)
         stated = self.account.to_dict()
         return fields | ({"stated": stated} if stated else {})
 
@@ -171,7 +178,7 @@ def _read(file: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # what TOML does not allow, or too deep
         raise InputError(f"{file}: not a TOML file ({error})") from error
     known = (
-        *("name", "recipient", "sensitivity", "releases", "targets", "analyses"),
+        *("name", "recipient", "sensitivity", "releases", "targets", "analyses", "known"),
         *(*TEXTS, *LISTS, *TABLES),
     )
     unknown = [key for key in entries if key not in known]
@@ -189,12 +196,10 @@ def _check_facts(facts: Mapping[str, Any], source: str) -> None:
         raise InputError(f"{source}: releases must be a whole number of at least 1: {releases!r}")
 
 
-def _analyses(entries: Mapping[str, Any], source: str) -> tuple[str, ...]:
-    texts = entries.get("analyses", [])
+def _texts(entries: Mapping[str, Any], source: str, key: str, such: str) -> tuple[str, ...]:
+    texts = entries.get(key, [])
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise InputError(
-            f"{source}: write analyses as a list of texts, such as ['mean days by arms']"
-        )
+        raise InputError(f"{source}: write {key} as a list of texts, such as ['{such}']")
     return tuple(texts)
 
 

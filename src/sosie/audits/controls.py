@@ -6,16 +6,17 @@ Source: Giomi et al., PETS 2023.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sosie.audits.definition import Definition
-from sosie.audits.intervals import above_control, wilson
+from sosie.audits.intervals import above_control, paired_risk, wilson
 from sosie.audits.reasons import NO_HOLDOUT
 from sosie.audits.results import Metric
 from sosie.compute.arrays import Floats
 from sosie.errors import Reason
 
-__all__ = ["above_controls"]
+__all__ = ["above_controls", "on_the_same"]
 
 
 def above_controls(
@@ -61,6 +62,29 @@ def above_controls(
         columns=columns,
         by_person={"hit": attack},
     )
+
+
+def on_the_same(
+    definition: Definition,
+    attack: Floats,
+    control: Floats,
+    *,
+    target: float | None,
+    detail: dict[str, Any],
+    columns: tuple[dict[str, Any], ...] = (),
+) -> Metric:
+    """The same where everyone was attacked as a member and, by a twin, as a stranger.
+
+    Parameters
+    ----------
+    attack, control : (n,) float64, chance of success about each person, row by row the same.
+    """
+    metric = above_controls(
+        definition, attack, control, target=target, detail=detail, columns=columns
+    )
+    if metric.value is None:
+        return metric
+    return replace(metric, ci=_percent(paired_risk(attack, control)[1]))
 
 
 def _percent(interval: tuple[float, float]) -> tuple[float, float]:

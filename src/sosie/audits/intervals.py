@@ -23,7 +23,9 @@ __all__ = [
     "area_interval",
     "clopper_pearson_upper",
     "hidden_interval",
+    "jackknife_interval",
     "median_interval",
+    "paired_risk",
     "wilson",
 ]
 
@@ -134,6 +136,60 @@ def above_control(
     least = (p * q - down) / (q_high * (2 * q - q_high))
     most = (p * q + up) / (q_low * (2 * q - q_low))
     return 1 - p / q, (1 - most, 1 - least)
+
+
+def paired_risk(attack: NDArray[Any], control: NDArray[Any]) -> tuple[float, tuple[float, float]]:
+    """Risk above the control, ``(a - c) / (1 - c)``, where both are about the same people.
+
+    Its interval is that of a ratio of means, by the delta method: with ``r`` the risk, the
+    mean of ``(attack - (1 - r) control) / (1 - c)`` over people has the variance of `r`.
+
+    Parameters
+    ----------
+    attack, control : (n,) float64, chance of success about each person as a member and as a
+        stranger; the mean of `control` is below 1.
+
+    Examples
+    --------
+    >>> risk, (low, high) = paired_risk(np.array([1.0, 1, 0, 1]), np.array([1.0, 0, 0, 0]))
+    >>> round(risk, 4), round(high - low, 4)
+    (0.6667, 0.9493)
+    """
+    a, c = float(attack.mean()), float(control.mean())
+    risk = (a - c) / (1 - c)
+    shares = (attack - (1 - risk) * control) / (1 - c)
+    half = 1.96 * float(shares.std(ddof=1)) / sqrt(len(shares))
+    return risk, (risk - half, min(risk + half, 1.0))
+
+
+def jackknife_interval(value: float, left_out: NDArray[Any]) -> tuple[float, float]:
+    """95 % interval of a figure from what it is with each part of the data left out.
+
+    ``value +- t sqrt((m - 1) / m sum (v_j - mean v)^2)``, t of Student's law with m - 1 degrees
+    of freedom.
+
+    Parameters
+    ----------
+    left_out : (m,) float64, the figure without each part in turn, m at least 2.
+
+    Examples
+    --------
+    The figure is a mean, whose interval is the usual one:
+
+    >>> low, high = jackknife_interval(2.0, np.array([2.5, 2.0, 1.5]))
+    >>> round(high - 2.0, 4) == round(4.302653 * (1 / 3) ** 0.5, 4)
+    True
+
+    Notes
+    -----
+    Source: Efron and Stein, Annals of Statistics 9(3) (1981).
+    """
+    from scipy.special import stdtrit
+
+    parts = len(left_out)
+    spread = sqrt((parts - 1) / parts * float(np.square(left_out - left_out.mean()).sum()))
+    half = float(stdtrit(parts - 1, 0.975)) * spread
+    return value - half, value + half
 
 
 def median_interval(values: NDArray[Any], level: float = 0.95) -> tuple[float, float] | None:

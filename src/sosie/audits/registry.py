@@ -15,7 +15,7 @@ from sosie.audits import privacy, utility
 from sosie.audits.definition import Definition
 from sosie.audits.results import Metric
 
-__all__ = ["CRITERIA", "DEFINITIONS", "MEASURES", "definition_of"]
+__all__ = ["CRITERIA", "DEFINITIONS", "MEASURES", "ON_TWINS", "definition_of"]
 
 CRITERIA = ("singling_out", "linkability", "inference", "membership", "utility")
 """In the order in which their metrics are shown: those of WP29 opinion 05/2014 first."""
@@ -44,6 +44,13 @@ MEASURES: Mapping[str, Callable[..., Metric]] = {
     for definition, module in zip(DEFINITIONS, _METRICS, strict=True)
 }
 """The function of each metric."""
+
+ON_TWINS: Mapping[str, Callable[..., Metric]] = {
+    definition.key: module.on_twins
+    for definition, module in zip(DEFINITIONS, _METRICS, strict=True)
+    if hasattr(module, "on_twins")
+}
+"""Of the metrics that need people who took no part: how they are measured on `twins`."""
 
 _BY_KEY = {definition.key: definition for definition in DEFINITIONS}
 

@@ -183,6 +183,8 @@ class Audit:
     holdout : people set aside, None where there are none.
     context : what set the targets.
     notes : what deserves a look in the data, such as types that differ.
+    twins : ``folds``, ``people`` and ``releases`` of each, where twins stand for people who took
+        no part.
     what_if_kept : what each column would reveal if it were kept unchanged, where asked for.
     """
 
@@ -197,6 +199,7 @@ class Audit:
     context: Record = field(default_factory=dict)
     notes: tuple[Reason, ...] = ()
     what_if_kept: Metric | None = None
+    twins: Record | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """What ``audit.json`` holds."""
@@ -208,6 +211,7 @@ class Audit:
             "aligned": self.aligned,
             "avatars": self.avatars,
             "holdout": self.holdout,
+            "twins": None if self.twins is None else dict(self.twins),
             "components": self.components,
             "context": plain(self.context),
             "notes": [note.to_dict() for note in self.notes],

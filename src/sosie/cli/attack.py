@@ -12,12 +12,14 @@ from sosie.cli.options import (
     FILE,
     HTML,
     JSON,
+    KNOWN,
     LANGUAGE,
     MEMORY,
     Generation,
     Registered,
     examples,
     generation,
+    names,
     reading,
     size,
 )
@@ -102,6 +104,7 @@ def _estimators() -> Sequence[str]:
     help="Private folder that keeps what each release taught, so that the same command goes on"
     " where it stopped. It needs --seed.",
 )
+@KNOWN
 @reading
 @MEMORY
 @JSON
@@ -119,6 +122,7 @@ def attack(
     curve: bool,
     repeats: int,
     resume: Path | None,
+    known: Sequence[str],
     how: Reading,
     memory: str | None,
     json_: Path | None,
@@ -143,6 +147,7 @@ def attack(
         "curve": curve,
         "repeats": repeats,
         "folder": resume,
+        "known": tuple(names(known, "--known")),
     }
     piped = json_ is not None and str(json_) == "-"
     with terminal.bar() as progress:

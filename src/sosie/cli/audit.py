@@ -14,6 +14,7 @@ from sosie.cli.options import (
     HOLDOUT,
     HTML,
     JSON,
+    KNOWN,
     LANGUAGE,
     MEMORY,
     columns,
@@ -46,6 +47,7 @@ __all__ = ["audit"]
 @columns
 @COMPONENTS
 @CONTEXT
+@KNOWN
 @click.option(
     "--what-if-kept",
     is_flag=True,
@@ -72,6 +74,7 @@ def audit(
     roles: Roles,
     components: int,
     context: Path | None,
+    known: Sequence[str],
     what_if_kept: bool,
     scheduler: str | None,
     how: Reading,
@@ -98,6 +101,7 @@ def audit(
         components=components,
         context=None if context is None else Context.of(file=context),
         guide=what_if_kept,
+        known=tuple(names(known, "--known")),
         reading=how,
         memory=size(memory),
         language=lang,

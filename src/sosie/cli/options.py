@@ -179,6 +179,13 @@ CONTEXT = click.option(
     metavar="FILE",
     help="TOML file on who receives the avatars, and why: it sets targets and fills the report.",
 )
+KNOWN = click.option(
+    "--known",
+    multiple=True,
+    metavar="COL",
+    help="Columns that an attacker with a part of a profile knows, such as age,sex,town; by default"
+    " those that the context lists.",
+)
 ANALYSES = click.option(
     "--analysis",
     "texts",

@@ -13,11 +13,13 @@ from sosie.cli.options import (
     CONTEXT,
     FILE,
     HOLDOUT,
+    KNOWN,
     LANGUAGE,
     MEMORY,
     Generation,
     examples,
     generation,
+    names,
     reading,
     several,
     size,
@@ -61,6 +63,7 @@ __all__ = ["results", "run"]
 )
 @MEMORY
 @CONTEXT
+@KNOWN
 @ANALYSES
 @LANGUAGE
 def run(
@@ -75,6 +78,7 @@ def run(
     releases: int | None,
     memory: str | None,
     context: Path | None,
+    known: Sequence[str],
     texts: Sequence[str],
     lang: str,
 ) -> None:
@@ -97,6 +101,7 @@ def run(
         context=None if context is None else Context.of(file=context),
         releases=releases,
         analyses=tuple(texts),
+        known=tuple(names(known, "--known")),
         memory=size(memory),
         language=lang,
     )

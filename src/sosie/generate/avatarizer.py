@@ -380,6 +380,22 @@ class Avatarizer:
         other._plan, other._checked, other._table_key = None, True, None
         return other
 
+    def reseeded(self, purpose: int) -> Avatarizer:
+        """The same, not yet fitted, with secrets of its own; they follow from the seed in use.
+
+        Parameters
+        ----------
+        purpose : what the other one is for: each number gives other secrets.
+        """
+        other = copy.copy(self)
+        drawn = np.random.SeedSequence(self._secrets.seed, spawn_key=(purpose,)).generate_state(4)
+        fresh = int.from_bytes(drawn.tobytes())
+        repeats = self._secrets.seed == self._order_seed
+        other._secrets, other._order_seed = Secrets.of(fresh), fresh if repeats else fresh + 1
+        other._fitted = other._originals = other._plan = other._table_key = None
+        other._checked = self._checked or self._is_fitted  # columns were looked at once
+        return other
+
     def _without_rare_levels(self, table: Table) -> Table:
         """The table with one value for all rare levels, where one is given for them."""
         if self.rare_as is None:

@@ -38,6 +38,7 @@ class Options:
     reading : how files are read, where it is not found.
     memory : bytes to keep to, by default half of what is free; a Parquet table that takes
         more is read a column at a time.
+    known : columns that an attacker knows; by default those of the context.
     language : of the report, ``en`` or ``fr``.
     """
 
@@ -49,7 +50,14 @@ class Options:
     guide: bool = False
     reading: Reading = field(default_factory=Reading)
     memory: int | None = None
+    known: tuple[str, ...] = ()
     language: str = "en"
+
+    @property
+    def measuring(self) -> AuditOptions:
+        """What the metrics are told."""
+        known = self.known or (() if self.context is None else self.context.known)
+        return AuditOptions(k=FEWEST_SHOWN, known=known or None)
 
 
 def audit_files(
@@ -86,7 +94,7 @@ def audit_files(
     )
     comparison = _comparison(people, avatars, options)
     progress("audit")
-    audit = measured(comparison, context=options.context, options=AuditOptions(k=FEWEST_SHOWN))
+    audit = measured(comparison, context=options.context, options=options.measuring)
     if options.guide:
         kept = what_if_kept(comparison if options.aligned else comparison.originals)
         audit = replace(audit, what_if_kept=kept)
@@ -152,7 +160,7 @@ def audit_on_cluster(
             k=FEWEST_SHOWN,
         )
         progress("audit")
-        audit = measured(comparison, context=options.context, options=AuditOptions(k=FEWEST_SHOWN))
+        audit = measured(comparison, context=options.context, options=options.measuring)
     if metrics is not None:
         write_json(metrics, audit.to_dict())
     return audit

@@ -15,6 +15,7 @@ from sosie.audits.audit import AuditOptions, measured
 from sosie.audits.comparison import Comparison
 from sosie.audits.context import Context
 from sosie.audits.results import Audit
+from sosie.audits.twins import Fold, twins
 from sosie.compute.storage import MEMORY
 from sosie.data.atomic import OWNER_FILE, PRIVATE, SWEEP_KEY, staged
 from sosie.data.constraints import Plan
@@ -61,6 +62,8 @@ class Options:
         more is read and written a column at a time.
     analyses : of the study (see `sosie.studies.grammar`); by default those of the context, and
         without any all pairs of columns are looked at.
+    known : columns that an attacker with a part of a profile knows; by default those of the
+        context.
     language : of the report, ``en`` or ``fr``.
     """
 
@@ -71,12 +74,18 @@ class Options:
     releases: int | None = 0
     memory: int | None = None
     analyses: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
     language: str = "en"
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The analyses that were asked for, here or in the context."""
         return self.analyses or (() if self.context is None else self.context.analyses)
+
+    @property
+    def columns_known(self) -> tuple[str, ...]:
+        """The columns that an attacker knows, named here or in the context."""
+        return self.known or (() if self.context is None else self.context.known)
 
 
 @dataclass(frozen=True)
@@ -171,8 +180,9 @@ def run(
             threads=avatarizer.threads,
             space=people.source.space,
         )
-        choices = AuditOptions(k=avatarizer.settings.k)
-        audit = measured(comparison, context=options.context, options=choices)
+        choices = AuditOptions(k=avatarizer.settings.k, known=options.columns_known or None)
+        folds = None if people.aside is not None else _twins(avatarizer, comparison)
+        audit = measured(comparison, context=options.context, options=choices, folds=folds)
         write_json(stage / "audit.json", audit.to_dict())
         if people.source.space is MEMORY:
             progress("analyses")
@@ -187,7 +197,7 @@ def run(
         attack_notes: tuple[Reason, ...] = ()
         if options.releases != 0:
             progress("attack")
-            attacks, attack_notes = attacked(avatarizer, options.releases)
+            attacks, attack_notes = attacked(avatarizer, options.releases, options.columns_known)
         if attacks is not None:
             write_json(stage / "attack.json", attacks)
         progress("report")
@@ -266,6 +276,12 @@ def _publish(avatarizer: Avatarizer, people: _People, stage: Path, name: str) ->
     return Scan.of(private / "aligned.parquet")
 
 
+def _twins(avatarizer: Avatarizer, comparison: Comparison) -> tuple[Fold, ...] | Reason:
+    """Who stands for people who took no part, since everyone did."""
+    components, threads = avatarizer.settings.components, avatarizer.threads
+    return twins(avatarizer, comparison.originals, components, threads)
+
+
 def _least(settings: Settings) -> int:
     """Originals who must share what a figure shows of them."""
     return max(settings.k, settings.min_level_count, FEWEST_SHOWN)
@@ -306,7 +322,7 @@ def set_aside(
 
 
 def attacked(
-    avatarizer: Avatarizer, releases: int | None
+    avatarizer: Avatarizer, releases: int | None, known: tuple[str, ...] = ()
 ) -> tuple[dict[str, Any] | None, tuple[Reason, ...]]:
     """What ``attack.json`` holds, and what deserves a look.
 
@@ -315,7 +331,7 @@ def attacked(
     from sosie.attacks.routine import routine
 
     try:
-        report = routine(avatarizer, releases)
+        report = routine(avatarizer, releases, columns=known)
     except InputError as error:
         if releases is not None:
             raise

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from sosie.audits.comparison import Comparison, compared
-from sosie.audits.controls import above_controls
+from sosie.audits.controls import above_controls, on_the_same
 from sosie.audits.definition import Definition
 from sosie.audits.links import nearest_group
 from sosie.audits.reasons import NO_HOLDOUT, TOO_FEW_PEOPLE
 from sosie.audits.results import Metric, json_name
+from sosie.audits.twins import RELEASES, Fold, by_person
 from sosie.compute.arrays import Floats, Ints
 from sosie.data.table import Column, Numbers, Table
 from sosie.errors import InputError, Reason
 from sosie.latent.neighbours import NeighbourIndex
 
-__all__ = ["DEFINITION", "inference"]
+__all__ = ["DEFINITION", "inference", "on_twins"]
 
 DEFINITION = Definition(
     "inference",
@@ -124,7 +125,7 @@ def inference(
     ]
     if not guessing:
         return DEFINITION.unavailable(Reason("nothing_to_guess"), target=target)
-    detail: dict[str, Any] = {"tolerance": tolerance}
+    detail: dict[str, Any] = {"tolerance": tolerance} | _told(known)
     if len(people) < len(comparison):
         detail["sample"] = len(people)
     guessing.sort(key=lambda pair: pair[1].advantage(EVERYONE), reverse=True)
@@ -138,6 +139,101 @@ def inference(
         detail=detail | {"secret": json_name(secret)},
         columns=tuple(guesses.record(name) for name, guesses in guessing),
     )
+
+
+def on_twins(
+    folds: Sequence[Fold],
+    *,
+    secrets: Sequence[Hashable] | None = None,
+    known: Sequence[Hashable] | None = None,
+    tolerance: float = 0.05,
+    target: float | None = DEFINITION.target,
+) -> Metric:
+    """The same where everyone's avatars are published: see `sosie.audits.twins`.
+
+    Each half of the people is reported with the secret that leaks most of the other half, so
+    that choosing does not flatter the attacker and nobody is left out. All secrets are tried on
+    one release of each twin; those chosen, on all.
+    """
+    first = folds[0].comparison
+    if (reason := first.lacks("two_columns")) is not None:
+        return DEFINITION.unavailable(reason, target=target)
+    plans = dict(_plans(first.originals.names, secrets, known))
+
+    def attacked(name: Hashable, releases: int) -> tuple[Floats, Floats] | None:
+        outcomes = [_attacked(fold, name, plans[name], tolerance, releases) for fold in folds]
+        usable = [one for one in outcomes if one is not None]
+        return by_person(folds, usable) if len(usable) == len(folds) else None
+
+    found = {name: one for name in plans if (one := attacked(name, 1)) is not None}
+    if not found:
+        return DEFINITION.unavailable(Reason("nothing_to_guess"), target=target)
+    chosen = [max(found, key=lambda name: _advantage(found[name], half)) for half in HALVES]
+    found |= {name: one for name in chosen if (one := attacked(name, RELEASES)) is not None}
+    attack, control = (np.empty_like(one) for one in found[chosen[0]])
+    for name, reported in zip(chosen, HALVES[::-1], strict=True):
+        attack[reported], control[reported] = (one[reported] for one in found[name])
+    ranked = sorted(found, key=lambda name: _advantage(found[name], EVERYONE), reverse=True)
+    return on_the_same(
+        DEFINITION,
+        attack,
+        control,
+        target=target,
+        detail={"tolerance": tolerance, "secret": json_name(min(chosen, key=ranked.index))}
+        | _told(known),
+        columns=tuple(_record(name, *found[name]) for name in ranked),
+    )
+
+
+def _told(known: Sequence[Hashable] | None) -> dict[str, Any]:
+    """What the attacker knows, where it was named."""
+    return {} if known is None else {"known": [json_name(name) for name in known]}
+
+
+def _advantage(outcomes: tuple[Floats, Floats], rows: slice) -> float:
+    return float(outcomes[0][rows].mean()) - float(outcomes[1][rows].mean())
+
+
+def _record(name: Hashable, attack: Floats, control: Floats) -> dict[str, Any]:
+    """What is said of one secret, for all people, in percent."""
+    whole = on_the_same(DEFINITION, attack, control, target=None, detail={})
+    return {
+        "column": json_name(name),
+        "attack": whole.detail["attack"],
+        "control": whole.control,
+        "risk": whole.value,
+        "ci": whole.ci,
+    }
+
+
+def _attacked(
+    fold: Fold, secret: Hashable, known: Sequence[Hashable], tolerance: float, releases: int
+) -> tuple[Floats, Floats] | None:
+    """Chances about members and strangers of a fold, averaged over so many releases."""
+    comparison, column = fold.comparison, fold.comparison.originals.column(secret)
+    if not _varies(column):
+        return None
+    try:
+        space = comparison.space(known)
+    except InputError:
+        return None
+    strangers = comparison.holdout
+    assert strangers is not None  # noqa: S101 (every fold has some)
+    margin = _margin(column, tolerance)
+    asked = [
+        (_Secrets(people.column(secret), margin), space.transform(people))
+        for people in (comparison.originals.take(fold.tested), strangers)
+    ]
+    rates = []
+    for release in fold.releases[:releases]:
+        avatars, guess = space.transform(release), release.column(secret)
+        index = NeighbourIndex(avatars, comparison.threads)
+        groups = index.groups
+        rates.append(
+            [own.guessed(nearest_group(index, points), groups, guess) for own, points in asked]
+        )
+    one, other = (np.mean(rate, axis=0) for rate in zip(*rates, strict=True))
+    return one, other
 
 
 @dataclass(frozen=True)

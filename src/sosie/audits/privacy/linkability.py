@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+import numpy as np
+
 from sosie.audits.comparison import compared
-from sosie.audits.controls import above_controls
+from sosie.audits.controls import above_controls, on_the_same
 from sosie.audits.definition import Definition
 from sosie.audits.links import Links, named, split
 from sosie.audits.results import Metric
+from sosie.audits.twins import Fold, by_person
+from sosie.compute.arrays import Floats
 
-__all__ = ["DEFINITION", "linkability"]
+__all__ = ["DEFINITION", "linkability", "on_twins"]
 
 DEFINITION = Definition(
     "linkability",
@@ -85,3 +89,32 @@ def linkability(
         target=target,
         detail=named(parts),
     )
+
+
+def on_twins(
+    folds: Sequence[Fold],
+    *,
+    known: Sequence[Hashable] | None = None,
+    target: float | None = DEFINITION.target,
+) -> Metric:
+    """The same where everyone's avatars are published: see `sosie.audits.twins`."""
+    if (reason := folds[0].comparison.lacks("two_columns")) is not None:
+        return DEFINITION.unavailable(reason, target=target)
+    parts = split(folds[0].comparison.originals, known)
+    outcomes = [_reunited(fold, parts) for fold in folds]
+    return on_the_same(DEFINITION, *by_person(folds, outcomes), target=target, detail=named(parts))
+
+
+def _reunited(
+    fold: Fold, parts: tuple[tuple[Hashable, ...], tuple[Hashable, ...]]
+) -> tuple[Floats, Floats]:
+    """Chances about members and strangers of a fold, averaged over releases."""
+    members = fold.comparison.originals.take(fold.tested)
+    strangers = fold.comparison.holdout
+    assert strangers is not None  # noqa: S101 (every fold has some)
+    links = [Links.of(fold.comparison.with_avatars(one), parts) for one in fold.releases]
+    one, other = (
+        np.mean([link.reunited(people) for link in links], axis=0)
+        for people in (members, strangers)
+    )
+    return one, other

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from sosie.audits.intervals import area_interval, wilson
 from sosie.audits.ranking import area_under_curve
 from sosie.audits.reasons import TOO_FEW_PEOPLE
 from sosie.audits.results import Metric
+from sosie.audits.twins import Fold
 from sosie.compute.arrays import Floats
 from sosie.latent.neighbours import NeighbourIndex
 
-__all__ = ["DEFINITION", "membership"]
+__all__ = ["DEFINITION", "membership", "on_twins"]
 
 DEFINITION = Definition(
     "membership",
@@ -103,6 +105,38 @@ def membership(
         detail=detail,
         by_person={"score": members},
     )
+
+
+def on_twins(folds: Sequence[Fold], *, target: float | None = DEFINITION.target) -> Metric:
+    """The same where everyone's avatars are published: see `sosie.audits.twins`.
+
+    In each fold one half of the strangers is the reference of the other, and then the other way
+    round, so that everyone is a stranger once and a member once. The area and the rate are
+    means over these ten rankings; their intervals take each person once on each side.
+    """
+    areas, rates = [], []
+    strangers = 0
+    for fold in folds:
+        comparison = fold.comparison
+        aside, near = comparison.holdout_points, comparison.avatar_index
+        members = comparison.original_points[fold.tested]
+        halves = np.arange(len(aside)) % 2
+        for half in (0, 1):
+            far = NeighbourIndex(aside[halves == half], comparison.threads)
+            scores = _scores(members, near, far)
+            others = _scores(aside[halves != half], near, far)
+            areas.append(area_under_curve(scores, others))
+            rates.append(_at_few_false_positives(scores, others)["true_positive_rate"])
+        strangers += len(aside)
+    area, people = float(np.mean(areas)), folds[0].people
+    detail: dict[str, Any] = {"chance": 0.5, "strangers": strangers, "reference": strangers}
+    detail |= {"true_positive_rate": None, "true_positive_rate_ci": None}
+    if None not in rates:
+        rate = float(np.mean(rates))
+        low, high = wilson(rate / 100 * people, people)
+        detail |= {"true_positive_rate": rate, "true_positive_rate_ci": (100 * low, 100 * high)}
+    ci = area_interval(area, people, strangers)
+    return DEFINITION.result(area, target=target, ci=ci, detail=detail)
 
 
 def _scores(points: Floats, near: NeighbourIndex, far: NeighbourIndex) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
@@ -12,15 +12,17 @@ import numpy as np
 from sosie.audits.comparison import Comparison, compared
 from sosie.audits.definition import Definition, Swept
 from sosie.audits.histograms import quantile_edges
+from sosie.audits.intervals import jackknife_interval
 from sosie.audits.ranking import area_under_curve
 from sosie.audits.reasons import NO_HOLDOUT, TOO_FEW_COLUMNS, TOO_FEW_PEOPLE
 from sosie.audits.results import Metric, json_name
+from sosie.audits.twins import Fold
 from sosie.compute.arrays import Floats, Ints
 from sosie.data.table import Column, Levels, Numbers, Table
 from sosie.errors import InputError, Reason
 from sosie.latent.famd import CrossProduct, Layout
 
-__all__ = ["DEFINITION", "predictive_ratio"]
+__all__ = ["DEFINITION", "on_twins", "predictive_ratio"]
 
 DEFINITION = Definition(
     "predictive_ratio",
@@ -134,6 +136,42 @@ def predictive_ratio(
     kept, whole = (sum(record[key] for record in records) for key in ("avatars", "originals"))
     ranked = sorted(records, key=lambda record: float(record["avatars"] - record["originals"]))
     return DEFINITION.result(100 * kept / whole, target=target, columns=tuple(ranked))
+
+
+def on_twins(
+    folds: Sequence[Fold],
+    *,
+    outcomes: Sequence[Hashable] | None = None,
+    target: float | None = DEFINITION.target,
+) -> Metric:
+    """The same where everyone's avatars are published: see `sosie.audits.twins`.
+
+    Qualities are means over the five folds; the interval is that of the jackknife, each fold
+    left out in turn, with Student's law of four degrees of freedom.
+    """
+    each = [predictive_ratio(fold.comparison, outcomes=outcomes) for fold in folds]
+    if (lacking := next((one for one in each if one.value is None), None)) is not None:
+        return replace(lacking, target=target)
+    sums = np.array([[sum(r[key] for r in one.columns) for key in _QUALITIES] for one in each])
+    left_out = sums.sum(axis=0) - sums
+    ratio = float(100 * sums[:, 0].sum() / sums[:, 1].sum())
+    ci = jackknife_interval(ratio, 100 * left_out[:, 0] / left_out[:, 1])
+    records = [
+        _together([r for one in each for r in one.columns if r["column"] == name])
+        for name in dict.fromkeys(r["column"] for one in each for r in one.columns)
+    ]
+    ranked = sorted(records, key=lambda record: float(record["avatars"] - record["originals"]))
+    return DEFINITION.result(ratio, target=target, ci=ci, columns=tuple(ranked))
+
+
+_QUALITIES = ("avatars", "originals")
+
+
+def _together(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One record of those of several folds."""
+    kept, whole = (float(np.mean([record[key] for record in records])) for key in _QUALITIES)
+    means = {"originals": whole, "avatars": kept, "ratio": 100 * kept / whole}
+    return {**records[0], **means}
 
 
 @dataclass(frozen=True)

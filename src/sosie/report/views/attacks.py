@@ -166,7 +166,10 @@ def _result(words: Words, result: Mapping[str, Any]) -> Result:
 
 
 def _notes(words: Words, result: Mapping[str, Any]) -> Iterable[str]:
-    if result.get("known") is not None:
+    if result.get("known_columns"):
+        columns = ", ".join(result["known_columns"])
+        yield words("format.colon", label=words("attack.known_columns"), value=columns)
+    elif result.get("known") is not None:
         yield words.count("attack.known", result["known"])
     if result.get("column") is not None:
         yield words("format.colon", label=words("attack.column"), value=result["column"])

@@ -175,7 +175,9 @@ def limits(
         for metric in criterion.of(Standing.MISSING)
     ]
     lines.append(words("report.limits.no_attack" if attack is None else "report.limits.attack"))
-    if not audit.get("holdout"):
+    if audit.get("twins"):
+        lines.append(words("report.limits.twins"))
+    elif not audit.get("holdout"):
         lines.append(words("report.limits.no_holdout"))
     always = ("release", "average", "rows", "thresholds", "utility", "status")
     return (*lines, *(words(f"report.limits.{key}") for key in always))
@@ -199,7 +201,7 @@ def next_steps(
         steps.append(Step(words("report.next.columns")))
     if attack is None:
         steps.append(Step(words("report.next.attack")))
-    if not audit.get("holdout"):
+    if not (audit.get("holdout") or audit.get("twins")):
         steps.append(Step(words("report.next.holdout")))
     always = ("private", "releases", "pia")
     return (*steps, *(Step(words(f"report.next.{key}")) for key in always))
