@@ -65,8 +65,8 @@ def people(study: Study, k: int) -> Maker:
 
     def made(table: pl.DataFrame, seed: int) -> pl.DataFrame:
         avatarizer = Avatarizer(k=k, seed=seed)
-        options = {"person": study.person, "time": study.time, "end": study.end}
-        release: pl.DataFrame = avatarizer.fit(table, **options).release()
+        fitted = avatarizer.fit(table, person=study.person, time=study.time, end=study.end)
+        release: pl.DataFrame = fitted.release()
         return release
 
     return made
@@ -145,7 +145,7 @@ def membership(study: Study, make: Maker, seed: int) -> float:
     avatars = make(inside, seed)
     members, others, published = vectors([inside, outside, avatars], study)
     tree = cKDTree(published)
-    near, far = (tree.query(points)[0] for points in (members, others))
+    near, far = (np.asarray(tree.query(points)[0]) for points in (members, others))
     below = (near[:, None] < far[None, :]).mean()
     return float(below + (near[:, None] == far[None, :]).mean() / 2)
 
@@ -153,8 +153,8 @@ def membership(study: Study, make: Maker, seed: int) -> float:
 def nearest(study: Study, k: int, seed: int) -> tuple[float, float]:
     """How often the nearest original of an avatar is the one it is paired with; and the bound."""
     avatarizer = Avatarizer(k=k, seed=seed)
-    options = {"person": study.person, "time": study.time, "end": study.end}
-    avatars = avatarizer.fit(study.table, **options).release(shuffle=False)
+    avatarizer.fit(study.table, person=study.person, time=study.time, end=study.end)
+    avatars = avatarizer.release(shuffle=False)
     originals, released = vectors([study.table, avatars], study)
     if len(originals) != len(released):
         return np.nan, np.nan

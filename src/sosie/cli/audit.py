@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from sosie.cli.options import (
     MEMORY,
     columns,
     examples,
+    names,
     size,
 )
 from sosie.errors import InputError
