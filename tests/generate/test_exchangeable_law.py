@@ -220,6 +220,23 @@ def test_the_tilt_maximises_the_penalised_likelihood(
     assert own == pytest.approx(best.x[: len(U)], abs=0.1 if wide else 0.02)
 
 
+def test_of_very_many_features_a_choice_takes_those_that_say_most_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, size in (("WIDE", 20), ("SCREENED", 100), ("KEPT", 12)):
+        monkeypatch.setattr(f"sosie.generate.exchangeable.tilt.{name}", size)
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(600, 20))
+    sick = 3 * x[:, 14] + rng.logistic(size=600) > 0
+    made = Fitted.of(pl.DataFrame(x).with_columns(sick=pl.Series(sick)))
+    (tilt,) = made.law.pooled.tilt
+    assert len(tilt) >= 180
+    taken = np.flatnonzero(tilt)
+    assert len(taken) <= 12
+    features = np.arange(180).reshape(20, 9)[14]  # the score and the eight hinges of a number
+    assert np.isin(features[:4], taken).all()  # few people are beyond the last hinges
+
+
 def test_the_spread_is_pooled_over_the_node_above() -> None:
     rng = np.random.default_rng(5)
     hidden = rng.normal(size=400)
