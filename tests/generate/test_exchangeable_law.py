@@ -226,8 +226,8 @@ def test_of_very_many_features_a_choice_takes_those_that_say_most_of_it(
     for name, size in (("WIDE", 20), ("SCREENED", 100), ("KEPT", 12)):
         monkeypatch.setattr(f"sosie.generate.exchangeable.tilt.{name}", size)
     rng = np.random.default_rng(6)
-    x = rng.normal(size=(600, 20))
-    sick = 3 * x[:, 14] + rng.logistic(size=600) > 0
+    x = rng.normal(size=(3_000, 20))
+    sick = 2 * x[:, 14] + rng.logistic(size=3_000) > 0
     made = Fitted.of(pl.DataFrame(x).with_columns(sick=pl.Series(sick)))
     (tilt,) = made.law.pooled.tilt
     assert len(tilt) >= 180
