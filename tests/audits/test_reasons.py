@@ -6,6 +6,9 @@ from pathlib import Path
 import sosie
 from sosie.words import LANGUAGES, load
 
+SECTIONS = ("reasons", "remarks")
+"""Of the catalogue: why there is no figure, and what was noticed in a table."""
+
 
 def keys_given() -> set[str]:
     """Every key with which the code makes a `Reason`."""
@@ -25,4 +28,5 @@ def test_every_reason_has_its_words_in_both_languages() -> None:
     for language in LANGUAGES:
         words = load(language)
         for key in keys:
-            assert f"reasons.{key}" in words or f"reasons.{key}_one" in words, (language, key)
+            named = [f"{part}.{key}{end}" for part in SECTIONS for end in ("", "_one")]
+            assert any(name in words for name in named), (language, key)

@@ -107,7 +107,7 @@ def test_what_limited_the_attacks_is_told(
 def test_a_table_that_can_not_be_attacked_is_told(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(*_: object) -> None:
+    def refused(*_: object, **__: object) -> None:
         raise InputError("no two people differ")
 
     monkeypatch.setattr("sosie.attacks.routine.routine", refused)
