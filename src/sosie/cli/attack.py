@@ -10,6 +10,7 @@ import click
 
 from sosie.cli.options import (
     FILE,
+    HOLDOUT,
     HTML,
     JSON,
     LANGUAGE,
@@ -56,7 +57,8 @@ def _estimators() -> Sequence[str]:
     help="What the attacker holds. v1: the originals and the generator; v2: one release and the"
     " generator; nearest: one full profile and one release; insert: that and the generator;"
     " partial: some columns of a profile; contributor: the originals and one release, to name"
-    " whose row weighs most in a record; swap: everybody but one; groups: who is in which group.",
+    " whose row weighs most in a record; swap: everybody but one; groups: who is in which group;"
+    " reconstruct: published releases alone, to rebuild rows.",
 )
 @click.option(
     "--releases",
@@ -102,6 +104,7 @@ def _estimators() -> Sequence[str]:
     help="Private folder that keeps what each release taught, so that the same command goes on"
     " where it stopped. It needs --seed.",
 )
+@HOLDOUT
 @reading
 @MEMORY
 @JSON
@@ -119,6 +122,7 @@ def attack(
     curve: bool,
     repeats: int,
     resume: Path | None,
+    holdout: Path | None,
     how: Reading,
     memory: str | None,
     json_: Path | None,
@@ -152,6 +156,7 @@ def attack(
             reading=how,
             results=None if piped else json_,
             page=html,
+            holdout=holdout,
             memory=size(memory),
             language=lang,
             progress=progress,
