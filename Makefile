@@ -90,7 +90,7 @@ $(VENV)/.runtime: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.app: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[app,docx]'
+	$(PIP) install -e '.[app,docx,analyses]'
 	@touch $@ $(VENV)/.runtime
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python

@@ -198,8 +198,9 @@ class Browser:
 
     def picture(self, path: Path, *, whole: bool = True) -> None:
         """Save what is seen, or the whole page, as PNG."""
-        shot = self.send("Page.captureScreenshot", captureBeyondViewport=whole)
-        if whole:
+        if not whole:
+            shot = self.send("Page.captureScreenshot")
+        else:
             size = self.send("Page.getLayoutMetrics")["cssContentSize"]
             clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
             shot = self.send("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 from comparison_cases import dial, people
+from spoken import spoken
 
 from sosie.attacks.laboratory import attack
 from sosie.audits.audit import audit
@@ -116,17 +117,17 @@ def test_case_08_type_drift_changes_no_metric_and_is_told(
     for key, metric in found.privacy.items():
         if metric.value is not None:
             assert metric.value == pytest.approx(plain.privacy[key].value), key
-    assert any("'age'" in note for note in found.notes)
+    assert any("'age'" in note for note in spoken(found.notes))
 
 
 def test_case_11_missing_in_the_avatars_alone_is_told(
     originals: pl.DataFrame, avatars: pl.DataFrame
 ) -> None:
     lost = avatars.with_columns(age=pl.when(pl.int_range(pl.len()) > 9).then(pl.col("age")))
-    assert not any("missing" in note for note in audit(originals, avatars).notes)
+    assert not any("missing" in note for note in spoken(audit(originals, avatars).notes))
     found = audit(originals, lost)
-    assert "column 'age' has missing values in the avatars only" in found.notes
-    assert found.to_dict()["notes"] == list(found.notes)
+    assert "column 'age' has missing values in the avatars only" in spoken(found.notes)
+    assert found.to_dict()["notes"] == [note.to_dict() for note in found.notes]
 
 
 @pytest.mark.parametrize("absent", [None, float("nan")])
@@ -164,7 +165,7 @@ def test_case_19_levels_of_one_table_only() -> None:
     strange = frame.with_columns(g=pl.Series(["a", "new"] * 30))
     aside = frame.with_columns(g=pl.Series(["b", "other"] * 30))
     found = audit(frame, strange, aligned=True, holdout=aside)
-    assert any("'g'" in note for note in found.notes)
+    assert any("'g'" in note for note in spoken(found.notes))
     matches = {c["column"]: c for c in found.privacy.column_direct_match_protection.columns}
     assert matches["g"]["matches"] == 30
     # Of half the people the level is right, so that half of the distribution is elsewhere.

@@ -21,6 +21,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
+from spoken import spoken
 
 from sosie.data.frames import assemble, column
 from sosie.data.native import written
@@ -241,7 +242,7 @@ def test_case_08_type_drift_is_compared_by_value(backend: Backend) -> None:
     assert isinstance(other, Numbers)
     assert np.array_equal(one.values, other.values)
     assert again.column("g").labels == ("1", "2")  # type: ignore[union-attr]
-    assert [note.split("'")[1] for note in again.notes][-1] == "g"
+    assert [note.split("'")[1] for note in spoken(again.notes)][-1] == "g"
 
 
 @pytest.mark.parametrize("cells", [[True, False], [0, 1], ["0", "1"], [0.0, 1.0], ["yes", None]])
@@ -266,7 +267,7 @@ def test_case_10_a_column_all_missing_stays_so(
     frame = backend.frame(cells | {"none": [None] * 80})
     avatarizer = Avatarizer(seed=1, method=method).fit(frame)
     made = avatarizer.release(shuffle=False)
-    assert [note for note in avatarizer.table.notes if "'none'" in note] == [
+    assert [note for note in spoken(avatarizer.table.notes) if "'none'" in note] == [
         "column 'none' has no value at all; it stays so"
     ]
     assert backend.cells(made, "none") == [None] * 80

@@ -26,7 +26,16 @@ class InputError(SosieError):
 
 
 class SosieWarning(UserWarning):
-    """Something in the data deserves a look, and the work goes on."""
+    """Something in the data deserves a look, and the work goes on.
+
+    Attributes
+    ----------
+    reason : what it is, as a key; None where only the message says it.
+    """
+
+    def __init__(self, *message: object, reason: Reason | None = None) -> None:
+        super().__init__(*message)
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,9 @@ class Reason:
     key: str
     values: Mapping[str, object] = field(default_factory=dict)
 
+    def __hash__(self) -> int:
+        return hash(self.key)
+
     def to_dict(self) -> dict[str, object]:
         """As JSON files hold it."""
         values = {name: _plain(value) for name, value in self.values.items()}
@@ -52,7 +64,9 @@ def _plain(value: object) -> object:
     """A value as JSON has it; a reason may rest on another."""
     if isinstance(value, Reason):
         return value.to_dict()
-    return value if isinstance(value, int | float | str | list | None) else str(value)
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value if isinstance(value, int | float | str | None) else str(value)
 
 
 MOST_NAMED = 20

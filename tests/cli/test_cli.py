@@ -21,7 +21,7 @@ from rich.console import Console
 import sosie.jobs.run
 from sosie.cli import cli, status_of, terminal
 from sosie.cli.options import cells, dates, weights
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 
 ROWS = 200
 
@@ -514,7 +514,7 @@ def test_colours_are_left_out_where_they_are_not_wanted(
 
 def test_names_do_not_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     terminal.say("a [bold]name[/] \x1b[31m\x07")
-    terminal.notes(["[red]x[/]\x1b]0;title\x07"])
+    terminal.notes([Reason("as_written", {"text": "[red]x[/]\x1b]0;title\x07"})])
     out, err = capsys.readouterr()
     assert out == "a [bold]name[/] \\x1b[31m\\x07\n"
     assert err == "note: [red]x[/]\\x1b]0;title\\x07\n"

@@ -16,6 +16,7 @@ from conftest import Backend
 
 from sosie.data import files as io
 from sosie.data.constraints import (
+    MOST_COLUMNS,
     Columns,
     Constraint,
     Order,
@@ -30,6 +31,7 @@ from sosie.data.constraints.orders import find_orders
 from sosie.data.constraints.steps import closed_range
 from sosie.data.table import Roles, Table
 from sosie.errors import InputError
+from sosie.generate.avatarizer import Avatarizer
 
 ROWS = 400
 DAY = dt.date(2020, 1, 1)
@@ -547,3 +549,54 @@ def test_the_hospital_export_holds_and_keeps(tmp_path: Path) -> None:
     avatars = plan.backward(_shuffled(plan.forward().drop(hospital_export.IDENTIFIERS)))
     assert avatars.columns == [n for n in frame.columns if n not in hospital_export.IDENTIFIERS]
     assert contradictions(plan.table, avatars, plan.constraints).value == 0
+
+
+def test_a_wide_table_is_said_not_to_be_looked_at() -> None:
+    """Pairs and triples of its columns would take longer than all else."""
+    parts = {"a": [i % 17 for i in range(ROWS)], "b": [i % 23 for i in range(ROWS)]}
+    total = [i % 17 + i % 23 for i in range(ROWS)]
+    narrow = pl.DataFrame({**parts, "total": total})
+    assert _texts(narrow, "sum") == ["total = a + b"]
+    others = {f"c{i}": ["x", "y"] * (ROWS // 2) for i in range(MOST_COLUMNS)}
+    wide = narrow.with_columns(**{name: pl.Series(cells) for name, cells in others.items()})
+    assert find_constraints(wide) == ()
+    notices = Avatarizer(k=5, seed=1).fit(wide).warnings
+    assert "constraints_of_many_columns" in [notice.kind for notice in notices]
+    notices = Avatarizer(k=5, seed=1).fit(narrow).warnings
+    assert "constraints_of_many_columns" not in [notice.kind for notice in notices]
+
+
+def test_case_41_a_coarsened_column_beside_constraints_is_kept() -> None:
+    rng = np.random.default_rng(5)
+    start = rng.integers(0, 100, 300)
+    frame = pl.DataFrame(
+        {
+            "start": start,
+            "end": start + rng.integers(0, 30, 300),
+            "town": [f"{n:05d}" for n in rng.integers(10_000, 40_000, 300)],
+        }
+    )
+    avatarizer = Avatarizer(k=5, seed=1, order=["start<=end"], coarsen={"town": 1}).fit(frame)
+    avatars = avatarizer.release()
+    assert (avatars["start"] <= avatars["end"]).all()
+    assert set(avatars["town"]) <= {"1", "2", "3"}
+
+
+def test_case_41_the_value_for_rare_levels_is_not_coarsened() -> None:
+    rng = np.random.default_rng(5)
+    towns = [f"{n:02d}xyz" for n in rng.choice(60, 400, p=np.arange(1, 61) / 1830)]
+    frame = pl.DataFrame({"x": rng.normal(size=400), "town": towns})
+    made = Avatarizer(k=5, seed=1, coarsen={"town": 2}, rare_as="other").fit(frame)
+    towns_of_avatars = set(made.release()["town"])
+    assert "other" in towns_of_avatars
+    assert {len(town) for town in towns_of_avatars} == {2, 5}
+
+
+def test_what_is_said_and_does_not_hold_is_told() -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(0, 100, (2, 200))
+    frame = pl.DataFrame({"a": a, "b": b, "c": rng.normal(size=200)})
+    told = [n for n in Avatarizer(seed=1, order=["a<=b"]).fit(frame).warnings if n.people]
+    assert [(n.kind, n.people, n.values) for n in told] == [
+        ("said_not_held", int((a > b).sum()), {"text": "a <= b"})
+    ]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from spoken import spoken
 
 from sosie.data.csv_dialect import MOST_COLUMNS, Dialect, parse, separator_of, write_csv
 from sosie.errors import InputError
@@ -171,8 +172,8 @@ def test_decimal_commas_are_of_the_whole_file() -> None:
 def test_numbers_with_a_text_of_one_person_stay_text_with_a_note() -> None:
     cells = "\n".join(["see the note", *(f"{x / 10}" for x in range(3, 30))])
     _, _, notes = parse(f"crp\n{cells}\n".encode())
-    assert "column 'crp' holds numbers written in a way that is not read" in notes[0]
-    assert "note" not in notes[0].partition("way")[0]  # it travels with the report
+    assert "column 'crp' holds numbers written in a way that is not read" in spoken(notes)[0]
+    assert "note" not in spoken(notes)[0].partition("way")[0]  # it travels with the report
 
 
 @pytest.mark.parametrize(
@@ -183,9 +184,9 @@ def test_no_note_without_a_reason(raw: bytes) -> None:
 
 
 def test_other_notes() -> None:
-    assert "read as Windows-1252" in parse("a,b\né,1\n".encode("cp1252"))[2][0]
-    assert "column 2 has no name; it is called 'column_2'" in parse(b"a,,c\n1,2,3\n")[2][0]
-    assert "the empty last column is left out" in parse(b"a;b;\n1;2;\n")[2][0]
+    assert "read as Windows-1252" in spoken(parse("a,b\né,1\n".encode("cp1252"))[2])[0]
+    assert "column 2 has no name; it is called 'column_2'" in spoken(parse(b"a,,c\n1,2,3\n")[2])[0]
+    assert "the empty last column is left out" in spoken(parse(b"a;b;\n1;2;\n")[2])[0]
 
 
 def test_columns_without_a_name_get_one_that_is_free() -> None:

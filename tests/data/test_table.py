@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from spoken import spoken
 
 from sosie.data.table import Levels, Numbers, Roles, Table, label_of
 from sosie.errors import InputError
@@ -120,7 +121,7 @@ def test_missing_is_a_level_of_its_own(backend: Backend) -> None:
 def test_a_column_without_any_value_is_noted_once(backend: Backend) -> None:
     frame = backend.frame({"x": [1, 2, 3], "empty": [None, None, None]})
     table = Table.of(frame)
-    assert [note for note in table.notes if "empty" in note] == [
+    assert [note for note in spoken(table.notes) if "empty" in note] == [
         "column 'empty' has no value at all; it stays so"
     ]
     assert levels(table, "empty").labels == (None,)
@@ -218,7 +219,7 @@ def test_text_dates_are_never_guessed(backend: Backend) -> None:
     table = Table.of(backend.frame({"visit": ["01/02/2020", "13/02/2020", None] * 3, "x": [1] * 9}))
     assert table.column("visit").kind == "category"
     assert len(table.notes) == 1
-    assert table.notes[0].startswith("column 'visit' looks like dates written as text")
+    assert spoken(table.notes)[0].startswith("column 'visit' looks like dates written as text")
 
 
 @pytest.mark.parametrize(
@@ -362,7 +363,8 @@ def spread(rows: int) -> list[int]:
 def test_whole_numbers_all_distinct_get_a_note(backend: Backend) -> None:
     table = Table.of(backend.frame({"income": spread(60)}))
     assert len(table.notes) == 1
-    assert table.notes[0].startswith("column 'income' holds whole numbers that are all distinct")
+    first = spoken(table.notes)[0]
+    assert first.startswith("column 'income' holds whole numbers that are all distinct")
 
 
 # ---------------------------------------------------------------- a second table
@@ -413,7 +415,7 @@ def test_representations_are_compared_by_value_and_reported() -> None:
     assert words(levels(again, "flag")) == words(levels(table, "flag"))
     assert words(levels(again, "digit")) == words(levels(table, "digit"))
     assert len(again.notes) == 4
-    assert again.notes[0] == (
+    assert spoken(again.notes)[0] == (
         "column 'n' is Int64 in the first table and String in the second; compared by value"
     )
 

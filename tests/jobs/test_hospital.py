@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from french_reader import Reader, faults, strings, words_of
 from hospital_export import IDENTIFIERS, MISSING, ROWS, write
 
 from sosie import contradictions
@@ -117,6 +118,28 @@ def test_case_31_numbers_are_written_as_they_were(out: Path) -> None:
 
 def test_case_41_what_is_lost_is_said(out: Path) -> None:
     warnings = json.loads((out / "run.json").read_text("utf-8"))["warnings"]
-    lost = {w["column"]: w for w in warnings if isinstance(w, dict)}
+    lost = {w["column"]: w for w in warnings if "column" in w}
     assert lost["code_postal"]["kind"] == "levels_lost"
     assert lost["code_postal"]["people"] > 0.05 * ROWS
+
+
+def test_the_french_page_of_the_export_reads_as_french(out: Path, data: Path) -> None:
+    assert status_of(["report", str(out), "--lang", "fr", "-o", str(out / "rapport.html")]) == 0
+    told = json.loads((out / "run.json").read_text("utf-8"))
+    names = strings([told["columns"], told["figures"]])
+    # A picture cuts the long name service_cardiologie; formulas are written as --derive takes them.
+    known = words_of([*cells(data).columns, *names]) | {"card", "years", "days"}
+    html = (out / "rapport.html").read_text("utf-8")
+    assert faults(html, known) == []
+    for text in ("lu en Windows-1252", "<0,5", "--coarsen code_postal=N", "jamais avec"):
+        assert text in " ".join(Reader(html).texts), text
+
+
+def test_what_holds_between_columns_is_listed_on_the_terminal(
+    data: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["avatarize", str(data), "-o", str(folder / "avatars.csv")]
+    assert status_of([*command, "--drop", ",".join(IDENTIFIERS)]) == 0
+    said = capsys.readouterr().out
+    assert "Kept between columns" in said
+    assert "admission <= sortie" in said

@@ -58,7 +58,7 @@ class Comparison:
     aligned: bool = False
     components: int = 5
     threads: int = -1
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
 
     @classmethod
     def of(
@@ -375,15 +375,15 @@ def check_aligned(originals: int, avatars: int) -> None:
         )
 
 
-def appeared_in(before: Column, after: Column) -> list[str]:
+def appeared_in(before: Column, after: Column) -> list[Reason]:
     """Missing values and levels that only the avatars have."""
     notes = []
+    column = {"column": str(before.name)}
     if after.missing.any() and not before.missing.any():
-        notes.append(f"column {before.name!r} has missing values in the avatars only")
+        notes.append(Reason("missing_in_avatars_only", column))
     if isinstance(before, Levels) and isinstance(after, Levels):
         labels = after.labels[len(before.labels) :]
         new = len(labels) - (None in labels)
         if new:
-            what = "a value" if new == 1 else f"{new} values"
-            notes.append(f"column {before.name!r} has {what} in the avatars only")
+            notes.append(Reason("values_in_avatars_only", {**column, "n": new}))
     return notes

@@ -195,7 +195,7 @@ class Audit:
     holdout: int | None = None
     components: int = 5
     context: Record = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
     what_if_kept: Metric | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -210,7 +210,7 @@ class Audit:
             "holdout": self.holdout,
             "components": self.components,
             "context": plain(self.context),
-            "notes": list(self.notes),
+            "notes": [note.to_dict() for note in self.notes],
             "privacy": self.privacy.to_dict(),
             "utility": self.utility.to_dict(),
         } | ({} if kept is None else {"what_if_kept": kept.to_dict()})

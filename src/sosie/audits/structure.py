@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sosie.audits.associations import MEASURES, associations, measures_of
+from sosie.audits.associations import MEASURES, measures_of, of_both
 from sosie.audits.comparison import Comparison
 from sosie.audits.results import json_name
 from sosie.compute.arrays import Floats
@@ -34,7 +34,7 @@ def links(comparison: Comparison) -> Json | None:
     """
     if len(comparison.originals.columns) < 2:
         return None
-    before, after = associations(comparison.originals), associations(comparison.avatars)
+    before, after = of_both(comparison)
     change = np.abs(np.nan_to_num(after.matrix) - np.nan_to_num(before.matrix)).sum(axis=1)
     kept = np.sort(np.argsort(-change, kind="stable")[:MOST_COLUMNS])
     codes = measures_of(comparison.originals)[np.ix_(kept, kept)]

@@ -23,6 +23,7 @@ from sosie.cli.attack import attack
 from sosie.cli.audit import audit
 from sosie.cli.avatarize import avatarize
 from sosie.cli.completion import COMPLETE, completion
+from sosie.cli.context import write_context
 from sosie.cli.demo import demo
 from sosie.cli.options import examples
 from sosie.cli.report import report
@@ -65,7 +66,7 @@ def cli(context: click.Context) -> None:
 
 for command in (
     *(demo, run, avatarize, audit, analyses, attack, reproduce, tune, report),
-    *(open_app, completion),
+    *(write_context, open_app, completion),
 ):
     cli.add_command(command)
 

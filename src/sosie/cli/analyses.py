@@ -10,22 +10,18 @@ import click
 
 from sosie.cli.options import (
     ANALYSES,
-    COLUMNS,
     CONTEXT,
     FILE,
     HTML,
     JSON,
     LANGUAGE,
-    dates,
+    columns,
     examples,
-    lengths,
-    names,
-    reading,
-    with_options,
 )
 
 if TYPE_CHECKING:
     from sosie.data.files import Reading
+    from sosie.data.table import Roles
 
 __all__ = ["analyses"]
 
@@ -62,8 +58,7 @@ __all__ = ["analyses"]
     help="How releases were drawn: from one law, as those of sosie, or each after the law's"
     " parameters were drawn anew (Raghunathan, Reiter and Rubin 2003).",
 )
-@with_options(COLUMNS)
-@reading
+@columns
 @JSON
 @HTML
 @LANGUAGE
@@ -76,12 +71,7 @@ def analyses(
     screen: bool,
     k: int,
     combination: str,
-    drop: Sequence[str],
-    pivot: int | None,
-    coarsen: Sequence[str],
-    categorical: Sequence[str],
-    numeric: Sequence[str],
-    date: Sequence[str],
+    roles: Roles,
     how: Reading,
     json_: Path | None,
     html: Path | None,
@@ -98,7 +88,6 @@ def analyses(
     """
     from sosie.audits.context import Context
     from sosie.cli import terminal
-    from sosie.data.table import Roles
     from sosie.jobs.analyses import Options, analyse_files
     from sosie.jobs.writing import as_json
 
@@ -109,15 +98,7 @@ def analyses(
         screen=screen,
         k=k,
         combination="redrawn" if combination == "redrawn" else "fitted",
-        roles=Roles(
-            drop=tuple(names(drop, "--drop")),
-            categorical=tuple(names(categorical, "--categorical")),
-            numeric=tuple(names(numeric, "--numeric")),
-            date=dates(date),
-            na=how.na,
-            pivot=pivot,
-            coarsen=lengths(coarsen),
-        ),
+        roles=roles,
         reading=how,
         language=lang,
     )

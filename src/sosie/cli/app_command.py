@@ -44,7 +44,7 @@ def open_app(*, port: int, no_browser: bool, folder: Path) -> None:
     from sosie.cli.app.folder import Folder
     from sosie.cli.app.guard import Keys
     from sosie.cli.app.pages import application
-    from sosie.cli.app.processes import Queue
+    from sosie.cli.app.processes import Looks, Queue
     from sosie.cli.app.server import Server, opened, sockets
 
     kept = Folder.of(folder)
@@ -57,13 +57,15 @@ def open_app(*, port: int, no_browser: bool, folder: Path) -> None:
             opened(keys.address)
 
     server: Server
+    looks = Looks()
 
     def leave() -> None:
         server.should_exit = True
 
-    server = Server(application(kept, keys, Queue(kept), leave=leave), listening)
+    server = Server(application(kept, keys, Queue(kept), looks, leave=leave), listening)
     try:
         server.run(bound)
     finally:
+        looks.forget()
         if any(run.job().is_active for run in kept.runs()):
             click.echo("A run goes on; sosie app shows it again, and can stop it.", err=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from sosie.cli.options import (
-    COLUMNS,
     COMPONENTS,
     CONTEXT,
     FILE,
@@ -18,18 +16,15 @@ from sosie.cli.options import (
     JSON,
     LANGUAGE,
     MEMORY,
-    dates,
+    columns,
     examples,
-    lengths,
-    names,
-    reading,
     size,
-    with_options,
 )
 from sosie.errors import InputError
 
 if TYPE_CHECKING:
     from sosie.data.files import Reading
+    from sosie.data.table import Roles
 
 __all__ = ["audit"]
 
@@ -48,7 +43,7 @@ __all__ = ["audit"]
     "--aligned", is_flag=True, help="Row i of AVATARS is the avatar of row i of ORIGINALS."
 )
 @HOLDOUT
-@with_options(COLUMNS)
+@columns
 @COMPONENTS
 @CONTEXT
 @click.option(
@@ -64,7 +59,6 @@ __all__ = ["audit"]
     " are then Parquet files or folders of them, and only what needs counts and neighbours is"
     " measured.",
 )
-@reading
 @MEMORY
 @JSON
 @HTML
@@ -75,12 +69,7 @@ def audit(
     avatars: Path,
     aligned: bool,
     holdout: Path | None,
-    drop: Sequence[str],
-    pivot: int | None,
-    coarsen: Sequence[str],
-    categorical: Sequence[str],
-    numeric: Sequence[str],
-    date: Sequence[str],
+    roles: Roles,
     components: int,
     context: Path | None,
     what_if_kept: bool,
@@ -98,7 +87,6 @@ def audit(
     """
     from sosie.audits.context import Context
     from sosie.cli import terminal
-    from sosie.data.table import Roles
     from sosie.jobs.audit import Options, audit_files, audit_on_cluster
     from sosie.jobs.writing import as_json
 
@@ -106,15 +94,7 @@ def audit(
     options = Options(
         aligned=aligned,
         holdout=holdout,
-        roles=Roles(
-            drop=tuple(names(drop, "--drop")),
-            categorical=tuple(names(categorical, "--categorical")),
-            numeric=tuple(names(numeric, "--numeric")),
-            date=dates(date),
-            na=how.na,
-            pivot=pivot,
-            coarsen=lengths(coarsen),
-        ),
+        roles=roles,
         components=components,
         context=None if context is None else Context.of(file=context),
         guide=what_if_kept,

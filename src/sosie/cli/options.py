@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -15,12 +15,13 @@ import click
 from sosie.errors import InputError
 
 if TYPE_CHECKING:
+    from sosie.data.files import Reading
     from sosie.generate.avatarizer import Avatarizer
     from sosie.generate.secrets import TableKey
+    from sosie.jobs.people import Several
 
 __all__ = [
     "ANALYSES",
-    "COLUMNS",
     "COMPONENTS",
     "CONTEXT",
     "FILE",
@@ -33,15 +34,19 @@ __all__ = [
     "MEMORY",
     "READING",
     "SETTING",
+    "SEVERAL",
     "Generation",
     "Registered",
     "cells",
+    "columns",
     "dates",
     "examples",
     "generation",
     "lengths",
+    "lines_of",
     "names",
     "reading",
+    "several",
     "size",
     "weights",
     "with_options",
@@ -100,6 +105,9 @@ def _methods() -> Sequence[str]:
     return tuple(METHODS)
 
 
+LONGEST_LINE = 8
+"""Digits of the number of a line: no file has its names further down."""
+
 FILE = click.Path(path_type=Path)
 FILE_OR_DASH = click.Path(path_type=Path, allow_dash=True)
 
@@ -127,6 +135,12 @@ READING = (
         multiple=True,
         metavar="A,B",
         help="Texts that stand for a missing value in columns of numbers, such as NC,ND.",
+    ),
+    click.option(
+        "--names-in",
+        metavar="LINE",
+        help="Line of the file, or row of the sheet, that names the columns, such as 4, or 4-5"
+        " where names stand in two; what is above is left out. By default the first.",
     ),
     click.option(
         "--sheet", metavar="NAME", help="Sheet of an Excel workbook; by default the first."
@@ -326,6 +340,30 @@ MAKING = (
     ),
 )
 GENERATION = (*SETTING, *MAKING)
+SEVERAL = (
+    click.option(
+        "--person",
+        metavar="COL",
+        help="The column that tells people apart, where they have several rows: people are then"
+        " protected, not rows. It is replaced by a surrogate.",
+    ),
+    click.option(
+        "--child",
+        multiple=True,
+        metavar="NAME=FILE",
+        help="A table of people's rows beside DATA, which has one row a person. Repeatable.",
+    ),
+    click.option(
+        "--time",
+        multiple=True,
+        metavar="COL",
+        help="The column that tells when a row was; NAME=COL for a child. By default the only date,"
+        " else the only number that rises within every person.",
+    ),
+    click.option(
+        "--end", metavar="COL", help="A column of people that no time exceeds; found by default."
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -408,6 +446,89 @@ def generation(command: Callable[..., None]) -> Callable[..., None]:
     return optioned
 
 
+def columns(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of columns and of how files are read to a command.
+
+    It gets the first as one `Roles`, the second as one `Reading`.
+    """
+
+    @wraps(command)  # also takes the options that the command has already
+    def gathered(*, how: Reading, **options: Any) -> None:
+        from sosie.data.table import Roles
+
+        def named(key: str) -> tuple[str, ...]:
+            return tuple(names(options.pop(key), f"--{key}"))
+
+        roles = Roles(
+            drop=named("drop"),
+            categorical=named("categorical"),
+            numeric=named("numeric"),
+            date=dates(options.pop("date")),
+            na=how.na,
+            pivot=options.pop("pivot"),
+            coarsen=lengths(options.pop("coarsen")),
+        )
+        command(roles=roles, how=how, **options)
+
+    optioned: Callable[..., None] = with_options(COLUMNS)(reading(gathered))
+    return optioned
+
+
+def several(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of people with several rows, which the command gets as one `Several`."""
+
+    @wraps(command)
+    def gathered(**options: Any) -> None:
+        given = {name: options.pop(name) for name in ("person", "child", "time", "end")}
+        command(people=_several(**given), **options)
+
+    optioned: Callable[..., None] = with_options(SEVERAL)(gathered)
+    return optioned
+
+
+def _several(
+    person: str | None, child: Sequence[str], time: Sequence[str], end: str | None
+) -> Several | None:
+    """What is said of people with several rows; None where nothing is."""
+    from sosie.jobs.people import Several
+
+    if person is None:
+        if child or time or end is not None:
+            raise InputError(
+                "--child, --time and --end are of people with several rows: say which column tells"
+                " people apart (--person COL)"
+            )
+        return None
+    children = {}
+    for option in child:
+        name, sign, path = option.partition("=")
+        if not sign or not name or not path or "/" in name:
+            raise InputError(f"--child takes NAME=FILE, got {option!r}")
+        if ":" in path and not Path(path).exists():
+            raise InputError(
+                f"--child {option}: rows of rows (NAME=FILE:PARENT) are not drawn; give each table"
+                " as rows of people"
+            )
+        if name in children:
+            raise InputError(f"--child: there are two tables {name!r}")
+        children[name] = Path(path)
+    return Several(person, children, _times(time, children), end)
+
+
+def _times(options: Sequence[str], children: Mapping[str, Path]) -> str | dict[str, str] | None:
+    """``COL``, or ``NAME=COL`` for some children."""
+    named = {}
+    for option in options:
+        name, sign, column = option.partition("=")
+        if sign and name in children:
+            named[name] = column
+        elif len(options) == 1:
+            return option
+        else:
+            raise InputError(f"--time {option}: of several, each is NAME=COL of a child")
+    return named or None
+
+
 def with_options(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
     """Add several options to a command, in order."""
 
@@ -485,11 +606,29 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
             decimal=options.pop("decimal"),
             na=tuple(names(options.pop("na"), "--na")),
             sheet=options.pop("sheet"),
+            names_in=lines_of(options.pop("names_in")),
         )
         command(how=how, **options)
 
     optioned: Callable[..., None] = with_options(READING)(gathered)
     return optioned
+
+
+def lines_of(option: str | None) -> tuple[int, int] | None:
+    """First and last line of ``4`` or ``4-5``.
+
+    >>> lines_of("4"), lines_of("4-5")
+    ((4, 4), (4, 5))
+    """
+    if option is None:
+        return None
+    first, sign, last = option.partition("-")
+    texts = (first, last if sign else first)
+    if all(text.isdecimal() and len(text) < LONGEST_LINE for text in texts):
+        start, end = map(int, texts)
+        if 0 < end - 1 <= start <= end or start == end == 1:
+            return start, end
+    raise InputError(f"--names-in takes a line, or two that follow each other, got {option!r}")
 
 
 def weights(options: Sequence[str]) -> dict[str, float]:

@@ -19,11 +19,13 @@ from sosie.cli.options import (
     examples,
     generation,
     reading,
+    several,
     size,
 )
 
 if TYPE_CHECKING:
     from sosie.data.files import Reading
+    from sosie.jobs.people import Several
     from sosie.jobs.run import Run
 
 __all__ = ["results", "run"]
@@ -34,11 +36,13 @@ __all__ = ["results", "run"]
         "sosie run patients.csv -o out --drop patient_id",
         "sosie run patients.csv -o out --drop patient_id --k 10 --date born=%d/%m/%Y",
         "sosie run patients.parquet -o out --id patient_id --holdout-share 0.2 --releases 20",
+        "sosie run visits.csv -o out --person patient_id",
     )
 )
 @click.argument("data", type=FILE)
 @click.option("-o", "--out", type=FILE, required=True, help="Folder to write.")
 @generation
+@several
 @reading
 @HOLDOUT
 @click.option(
@@ -64,6 +68,7 @@ def run(
     data: Path,
     out: Path,
     made: Generation,
+    people: Several | None,
     how: Reading,
     holdout: Path | None,
     holdout_share: float,
@@ -77,7 +82,8 @@ def run(
 
     DATA is a CSV or Parquet file, or a folder of Parquet files, one row a person. What is
     written holds the avatars to publish, report.html to read, and private/, which says whose
-    avatar is whose.
+    avatar is whose. With --person, DATA may have several rows a person, or stand beside tables
+    of their rows (--child).
     """
     from sosie.audits.context import Context
     from sosie.cli import terminal
@@ -95,7 +101,13 @@ def run(
         language=lang,
     )
     with terminal.steps() as step:
-        done = run_file(data, out, made.avatarizer(na=how.na), options, progress=step)
+        avatarizer = made.avatarizer(na=how.na)
+        if people is None:
+            done = run_file(data, out, avatarizer, options, progress=step)
+        else:
+            from sosie.jobs.people import run_people
+
+            done = run_people(data, out, avatarizer, people, options, progress=step)
     results(done, lang)
 
 
@@ -105,6 +117,7 @@ def results(done: Run, lang: str) -> None:
     from sosie.data.atomic import PRIVATE
 
     terminal.notes(done.notes, lang)
+    terminal.constraints(done.plan, lang)
     terminal.audit_table(done.audit, lang)
     terminal.say("")
     terminal.guarantee(done.guarantee.to_json(), lang)

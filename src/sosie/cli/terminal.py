@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sosie.audits.results import Audit, Metric
+    from sosie.data.constraints import Plan
     from sosie.generate.notices import Notice
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "audit_table",
     "bar",
     "column_table",
+    "constraints",
     "guarantee",
     "kept_table",
     "notes",
@@ -59,6 +61,9 @@ _STEPS = {
     "attack": "Attacking",
     "report": "Writing the report",
 }
+MOST_STATEMENTS = 20
+"""Statements between columns that are listed: a page of a terminal."""
+
 WIDEST, WIDE, NARROW = 100, 96, 64
 """Width of lines in a pipe, and widths from which intervals and targets have a place."""
 
@@ -103,14 +108,31 @@ def raw(text: str) -> None:
     binary.flush()
 
 
-def notes(told: Sequence[str | Reason | Notice], language: str = "en") -> None:
+def notes(told: Sequence[Reason | Notice], language: str = "en") -> None:
     """Print what deserves a look, on standard error."""
     words = load(language)
     for note in told:
         head = words("format.colon", label=words("terminal.note"), value="").rstrip(" ")
-        plain = note if isinstance(note, str) else note.to_dict()
-        shown = escape(printable(reason(words, plain)))
+        shown = escape(printable(reason(words, note.to_dict())))
         _console(errors=True).print(f"[yellow]{head}[/] {shown}", soft_wrap=True)
+
+
+def constraints(plan: Plan | None, language: str = "en") -> None:
+    """Print what holds between columns, a statement a line, and what is only counted."""
+    if plan is None or not plan.constraints:
+        return
+    from sosie.data.constraints.phrases import phrase_of
+
+    words = load(language)
+    say(words("format.colon", label=words("constraints.terminal"), value="").rstrip())
+    for constraint in plan.constraints[:MOST_STATEMENTS]:
+        unkept = f"  ({words('constraints.unkept')})" if constraint in plan.unkept else ""
+        phrase = phrase_of(constraint)
+        text = constraint.text if phrase is None else reason(words, phrase.to_dict())
+        say(f"  {text}{unkept}")
+    if (more := len(plan.constraints) - MOST_STATEMENTS) > 0:
+        say(f"  {words('constraints.more', count=words.number(more))}")
+    say("")
 
 
 def guarantee(told: Mapping[str, Any], language: str = "en") -> None:

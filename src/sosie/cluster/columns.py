@@ -19,7 +19,7 @@ from sosie.data import frames
 from sosie.data.parquet import Scan
 from sosie.data.rows import values_of
 from sosie.data.table import Column, Grid, Levels, Numbers, Roles, Table, encoded_column
-from sosie.errors import InputError, quoted
+from sosie.errors import InputError, Reason, quoted
 from sosie.latent.famd import Outline
 
 __all__ = ["Alike", "both_tables", "encoded_alike", "names_of", "row_counts_of", "table_of_part"]
@@ -79,7 +79,7 @@ class Alike:
     before: Column
     after: Column
     outline: Outline
-    notes: tuple[list[str], list[str], list[str]]
+    notes: tuple[list[Reason], list[Reason], list[Reason]]
     counted: Any
 
 
@@ -90,7 +90,7 @@ class _Encoded:
 
     column: Column
     shown: Any
-    notes: list[str]
+    notes: list[Reason]
 
     def without_rows(self) -> _Encoded:
         none = cells.no_rows(values_of(self.column))
@@ -152,7 +152,7 @@ def _read(name: Hashable, pieces: Scan | Sequence[Any], what: str) -> frames.Ser
 
 
 def _encoded(name: Hashable, pieces: Scan | Sequence[Any], roles: Roles) -> _Encoded:
-    notes: list[str] = []
+    notes: list[Reason] = []
     series = _read(name, pieces, "originals")
     return _Encoded(encoded_column(name, series, roles, notes), _shown(series), notes)
 
@@ -185,11 +185,11 @@ def _frame(native: Any, name: Hashable) -> Any:
     return frame
 
 
-def _facts(first: _Encoded) -> tuple[Column, Outline, list[str]]:
+def _facts(first: _Encoded) -> tuple[Column, Outline, list[Reason]]:
     return _bare(first.column), Outline.of(first.column), first.notes
 
 
-def _facts_of_both(first: _Encoded, second: _Encoded) -> tuple[Column, list[str], list[str]]:
+def _facts_of_both(first: _Encoded, second: _Encoded) -> tuple[Column, list[Reason], list[Reason]]:
     return _bare(second.column), second.notes, appeared_in(first.column, second.column)
 
 

@@ -44,7 +44,7 @@ from sosie.data.table import (
     check_linked,
     encoded_column,
 )
-from sosie.errors import InputError, SosieWarning, quoted
+from sosie.errors import InputError, Reason, quoted
 from sosie.generate.draw import gather, gathered_into
 from sosie.generate.guarantee import Guarantee
 from sosie.generate.local import LocalMethod, layout_of
@@ -54,6 +54,7 @@ from sosie.generate.noise import Noise, Sums
 from sosie.generate.release import Release
 from sosie.latent.famd import FAMD, CrossProduct, Layout
 from sosie.latent.neighbours import curve, reach_of
+from sosie.words.readings import warning_of
 
 if TYPE_CHECKING:
     from sosie.generate.avatarizer import Avatarizer
@@ -366,7 +367,7 @@ class Encoder:
     """
 
     column: Callable[[Column], Column]
-    made: Callable[[Sequence[Column], Settings, list[str]], tuple[Any, tuple[Any, ...]]]
+    made: Callable[[Sequence[Column], Settings, list[Reason]], tuple[Any, tuple[Any, ...]]]
 
 
 def encoded_columns(
@@ -408,7 +409,7 @@ def encoded_columns(
         facts, *cut = waiting.popleft()
         group, natives, notes, identifiers = compute(facts)[0]
         for note in notes:
-            warnings.warn(note, SosieWarning, stacklevel=4)
+            warnings.warn(warning_of(note), stacklevel=4)
         groups.append(group)
         held |= natives
         suspects += identifiers
@@ -431,7 +432,7 @@ def encoded_columns(
 class _Encoded:
     group: Any
     natives: dict[Hashable, Any]
-    notes: list[str]
+    notes: list[Reason]
     identifiers: list[Suspect]
     arrays: tuple[Any, ...]
 
@@ -444,7 +445,7 @@ def _encoded(
     encoder: Encoder,
 ) -> _Encoded:
     """A column or a linked group, whole, with arrays of its rows."""
-    notes: list[str] = []
+    notes: list[Reason] = []
     columns: list[Column] = []
     natives: dict[Hashable, Any] = {}
     suspects: list[Suspect] = []
@@ -466,7 +467,7 @@ def _encoded(
 
 
 def _prepared(
-    columns: Sequence[Column], settings: Settings, notes: list[str]
+    columns: Sequence[Column], settings: Settings, notes: list[Reason]
 ) -> tuple[Group, tuple[Any, ...]]:
     """A group as methods by neighbours know it; arrays: codes or values, votes, averages."""
     del notes
@@ -533,7 +534,7 @@ def _kind(dtype: Any) -> str:
     return str(dtype)
 
 
-def _facts(whole: _Encoded) -> tuple[Any, dict[Hashable, Any], list[str], list[Suspect]]:
+def _facts(whole: _Encoded) -> tuple[Any, dict[Hashable, Any], list[Reason], list[Suspect]]:
     return whole.group, whole.natives, whole.notes, whole.identifiers
 
 

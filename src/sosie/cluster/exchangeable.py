@@ -51,7 +51,7 @@ from sosie.compute.sums import tally
 from sosie.compute.threads import one_blas_thread
 from sosie.data.rows import values_of
 from sosie.data.table import Column, Levels, Numbers, Roles, Table
-from sosie.errors import InputError, quoted
+from sosie.errors import InputError, Reason, quoted
 from sosie.generate.exchangeable import ExchangeableLaw, Pooled, draw, pairing
 from sosie.generate.exchangeable.ancestry import Ancestors
 from sosie.generate.exchangeable.choices import MANY, Choice, choice_of
@@ -132,7 +132,7 @@ def _canonical(column: Column) -> Column:
 
 
 def _known(
-    columns: Sequence[Column], settings: Settings, notes: list[str]
+    columns: Sequence[Column], settings: Settings, notes: list[Reason]
 ) -> tuple[Known, tuple[Any, ...]]:
     """A group, whole; arrays: its codes or values, those in the space, scores, codes to draw."""
     placed = in_space(regions.table_of(columns, Roles())).columns

@@ -24,7 +24,6 @@ class Purpose(IntEnum):
 
     WEIGHTS = 0
     LEVELS = 1
-    PRESENCE = 2
     NOISE = 3
     ORDER = 4
     SURROGATE = 5

@@ -64,3 +64,21 @@ def path() -> Path:
     'cohort.csv'
     """
     return Path(str(resources.files("sosie.data") / "cohort.csv"))
+
+
+def visits() -> Path:
+    """Say where the file of visits is: several rows a person, of the cohort's first 500 patients.
+
+    Returns
+    -------
+    Path
+        CSV as the cohort's. ``patient_id``, ``visit_date``, and at each visit ``weight_kg``,
+        ``systolic_bp``, ``ntprobnp``, ``nyha`` and whether the patient was ``admitted`` to hospital
+        since the last one. Simulated by ``scripts/make_visits.py``.
+
+    Examples
+    --------
+    >>> visits().name
+    'visits.csv'
+    """
+    return Path(str(resources.files("sosie.data") / "visits.csv"))

@@ -18,9 +18,9 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Literal
 
 from sosie.data.csv_values import Style, typed, written
-from sosie.data.layout import check_header, check_last_row, check_layout
+from sosie.data.layout import check_header, check_last_row, check_layout, joined_names
 from sosie.data.notation import Decimal
-from sosie.errors import InputError, quoted
+from sosie.errors import InputError, Reason, quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,7 +95,8 @@ def parse(
     header: bool | None = None,
     decimal: Decimal | None = None,
     na: Sequence[str] = (),
-) -> tuple[pl.DataFrame, Dialect, list[str]]:
+    names_in: tuple[int, int] | None = None,
+) -> tuple[pl.DataFrame, Dialect, list[Reason]]:
     """Read the bytes of a CSV file.
 
     Parameters
@@ -106,6 +107,8 @@ def parse(
         can. Without, they are ``column_1``, ``column_2`` …
     decimal : the mark before decimals; None finds it.
     na : texts that stand for a missing value in columns of numbers.
+    names_in : the first and the last line that name the columns, from 1, where others stand above
+        them; these are left out, and not written again.
 
     Returns
     -------
@@ -117,22 +120,27 @@ def parse(
     InputError
         It is not a table of people: the message names the line, where there is one.
     """
-    notes: list[str] = []
+    notes: list[Reason] = []
     raw, encoding = _as_utf8(raw, notes)
     if b"\n" not in raw:
         raw = raw.replace(b"\r", b"\n")  # as old as the century
     raw, above, declared = _from_header(raw)
+    if names_in is not None:
+        raw, above, groups = _below_titles(raw, names_in, above)
     head = raw[:HEAD].decode("utf-8", "ignore")
-    if separator is None:
+    if separator is None and names_in is None:
         rows = {known: _first_rows(head, known) for known in SEPARATORS}
         check_layout(head, rows[declared] if declared in rows else max(rows.values(), key=_width))
     separator = separator_of(separator) if separator else declared or _likeliest(head)
-    first, start, lines = _header(raw, separator, named=header is not False)
+    first, start, lines = _header(raw, separator, named=header is not False and names_in is None)
     line_end = "\r\n" if raw[:start].endswith(b"\r\n") else "\n"
     if header is False:
         start, lines = 0, 0
         names, first = [f"column_{place}" for place in range(1, len(first) + 1)], []
     else:
+        if names_in is not None:
+            first = joined_names(_first_rows(groups, separator)[0] if groups else (), first)
+            _check_unlike(first)
         names = _names(first, notes)
     body, above = raw[start:], above + lines
     width = len(names)
@@ -146,9 +154,9 @@ def parse(
         text = text[:, :-1]
         names = names if extra else names[:-1]
         notes[:] = [note for note in notes if note != _unnamed(width)]
-        notes.append("every line ends in a separator; the empty last column is left out")
+        notes.append(Reason("separator_at_end"))
     text.columns = names
-    if header is None:
+    if header is None and names_in is None:
         check_header(first, text)
     check_last_row(text)
     del raw, body
@@ -162,7 +170,7 @@ def parse(
 # ---------------------------------------------------------------- bytes
 
 
-def _as_utf8(raw: bytes, notes: list[str]) -> tuple[bytes, str]:
+def _as_utf8(raw: bytes, notes: list[Reason]) -> tuple[bytes, str]:
     """The text in UTF-8 without a byte order mark, and the encoding it came in."""
     for magic, meaning in _MAGIC.items():
         if raw.startswith(magic):
@@ -182,7 +190,7 @@ def _as_utf8(raw: bytes, notes: list[str]) -> tuple[bytes, str]:
         raise InputError(
             f"line {line} is neither UTF-8 nor Windows-1252; save it as CSV in UTF-8"
         ) from None
-    notes.append("the file is not in UTF-8; it was read as Windows-1252")
+    notes.append(Reason("read_as_windows_1252"))
     return text.encode(), "cp1252"
 
 
@@ -203,6 +211,25 @@ def _from_header(raw: bytes) -> tuple[bytes, int, str | None]:
     end = match.end() if match else 0
     declared = match[1].decode() if match and match[1] else None
     return raw[end:], raw.count(b"\n", 0, end), declared
+
+
+def _below_titles(raw: bytes, names_in: tuple[int, int], above: int) -> tuple[bytes, int, str]:
+    """The text from the last line of names on, how many lines stand above, and the line of groups.
+
+    Raises
+    ------
+    InputError
+        The file has no such line.
+    """
+    first, last = (place - above - 1 for place in names_in)
+    end = 0
+    groups = ""
+    for place, line in enumerate(islice(_lines(raw), max(last, 0))):
+        end += len(line.encode())
+        groups = line if place == first else groups
+    if first < 0 or end >= len(raw):
+        raise InputError(f"there are no names of columns in line {names_in[1]}")
+    return raw[end:], names_in[1] - 1, groups
 
 
 def _lines(raw: bytes) -> Iterator[str]:
@@ -264,13 +291,19 @@ def _header(raw: bytes, separator: str, *, named: bool) -> tuple[list[str], int,
         raise InputError(
             f"{len(header)} columns are more than {MOST_COLUMNS}; is the separator right (--sep)?"
         )
-    repeated = [name for name, times in Counter(header).items() if times > 1 and name]
-    if repeated and named:
-        raise InputError(f"several columns have the same name: {quoted(repeated)}")
+    if named:
+        _check_unlike(header)
     return header, sum(len(line.encode()) for line in read), len(read)
 
 
-def _names(header: list[str], notes: list[str]) -> list[str]:
+def _check_unlike(header: Sequence[str]) -> None:
+    """Raise InputError where two columns have one name."""
+    repeated = [name for name, times in Counter(header).items() if times > 1 and name]
+    if repeated:
+        raise InputError(f"several columns have the same name: {quoted(repeated)}")
+
+
+def _names(header: list[str], notes: list[Reason]) -> list[str]:
     names = []
     for place, name in enumerate(header, 1):
         if name:
@@ -284,8 +317,8 @@ def _names(header: list[str], notes: list[str]) -> list[str]:
     return names
 
 
-def _unnamed(place: int) -> str:
-    return f"column {place} has no name; it is called 'column_{place}' here"
+def _unnamed(place: int) -> Reason:
+    return Reason("column_without_name", {"place": place})
 
 
 def _trailing(head: str, separator: str, width: int) -> bool:

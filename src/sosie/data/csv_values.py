@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 from sosie.data.missing import states_among
 from sosie.data.moments import Clock, clock_of
 from sosie.data.notation import Ambiguous, Decimal, Notation, is_number_like, notation_of
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,7 +110,7 @@ def _matches(values: pl.Series, pattern: str) -> pl.Series:
 def typed(
     frame: pl.DataFrame,
     separator: str,
-    notes: list[str],
+    notes: list[Reason],
     decimal: Decimal | None = None,
     na: Sequence[str] = (),
 ) -> tuple[pl.DataFrame, bool, str, dict[str, Style]]:
@@ -156,10 +156,7 @@ def typed(
         else:
             column, style = _read(text, mark if plain else None, notes, whole=mark is None)
         if column.dtype == pl.String and own is None and (mark or _number_like(text)):
-            notes.append(
-                f"column {text.column.name!r} holds numbers written in a way that is not read "
-                "(thousands, units, signs or some text); it is treated as text"
-            )
+            notes.append(Reason("numbers_not_read", {"column": text.column.name}))
         columns.append(column)
         styles[text.column.name] = style
     _read_without_words(texts, columns, styles, notes)
@@ -276,7 +273,7 @@ def _without(column: pl.Series, distinct: pl.Series, words: Sequence[str]) -> _T
 
 
 def _read_without_words(
-    texts: list[_Text], columns: list[pl.Series], styles: dict[str, Style], notes: list[str]
+    texts: list[_Text], columns: list[pl.Series], styles: dict[str, Style], notes: list[Reason]
 ) -> None:
     """Read columns of dates as such, whatever words for missing stand among them."""
     import polars as pl
@@ -293,9 +290,7 @@ def _read_without_words(
             main = max(text.lost, key=lambda word: text.lost[word])
             texts[place] = _Text(bare.column, bare.distinct, {main: again.null_count()})
             columns[place], styles[column.name] = again, style
-            notes.append(
-                f"column {column.name!r} of dates has several words for missing; they are one"
-            )
+            notes.append(Reason("missing_dates_are_one", {"column": column.name}))
 
 
 def _missing_words(texts: Sequence[_Text]) -> tuple[str, dict[str, str]]:
@@ -352,7 +347,7 @@ def _pointed(values: pl.Series) -> pl.Series:
 
 
 def _read(
-    text: _Text, decimal: str | None, notes: list[str], *, whole: bool
+    text: _Text, decimal: str | None, notes: list[Reason], *, whole: bool
 ) -> tuple[pl.Series, Style]:
     """The column as what all its values are, and its style; text where they are nothing else."""
     import polars as pl
@@ -389,7 +384,7 @@ def _decimals(text: _Text) -> int | None:
     return decimals if (again == text.distinct).all() else None
 
 
-def _named(text: _Text, notes: list[str]) -> tuple[pl.Series, Style]:
+def _named(text: _Text, notes: list[Reason]) -> tuple[pl.Series, Style]:
     """True/false, dates, moments, or text."""
     import polars as pl
 
@@ -403,10 +398,7 @@ def _named(text: _Text, notes: list[str]) -> tuple[pl.Series, Style]:
             clock = clock_of(text.distinct)
             if clock is not None:
                 if clock.mixed:
-                    notes.append(
-                        f"column {column.name!r}: the offsets of its times are of no one zone; "
-                        "times are written in UTC"
-                    )
+                    notes.append(Reason("times_in_utc", {"column": column.name}))
                 return clock.read(column), Style(clock=clock.form)
     return column, Style()
 

@@ -5,10 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import io
 import zipfile
+from collections import Counter
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
-from sosie.data.layout import check_header, check_last_row
+from sosie.data.layout import (
+    MOST_TITLES,
+    TitlesError,
+    check_header,
+    check_last_row,
+    joined_names,
+    place_of_names,
+)
 from sosie.errors import InputError, quoted
 
 if TYPE_CHECKING:
@@ -20,6 +28,9 @@ MOST_ROWS = 2**20
 """Rows of a sheet, the names of the columns included; columns are limited to 2^14."""
 
 MOST_COLUMNS = 2**14
+LOOKED_AT = 10
+"""Rows below the names whose values tell that they are names."""
+
 UNNAMED = "__UNNAMED__"
 """How the reader names a column that has no name."""
 
@@ -41,7 +52,13 @@ def unpacked(raw: bytes) -> int:
         return sum(entry.file_size for entry in archive.infolist())
 
 
-def read_sheet(raw: bytes, sheet: str | None = None, *, header: bool | None = None) -> pl.DataFrame:
+def read_sheet(
+    raw: bytes,
+    sheet: str | None = None,
+    *,
+    header: bool | None = None,
+    names_in: tuple[int, int] | None = None,
+) -> pl.DataFrame:
     """One sheet of a workbook; dates are dates.
 
     Parameters
@@ -49,11 +66,14 @@ def read_sheet(raw: bytes, sheet: str | None = None, *, header: bool | None = No
     raw : the whole file.
     sheet : its name, or its number from 1; None takes the first.
     header : whether the first row names the columns; None takes it so, and looks whether it can.
+    names_in : or the first and the last row that do, from 1; what is above is left out.
 
     Raises
     ------
     InputError
         There is no such sheet, or nothing in it: the message lists the sheets.
+    TitlesError
+        Other rows name the columns.
     """
     import fastexcel
     import polars as pl
@@ -63,10 +83,8 @@ def read_sheet(raw: bytes, sheet: str | None = None, *, header: bool | None = No
         workbook = fastexcel.read_excel(raw)
         names = workbook.sheet_names
         name = _chosen(names, sheet)
-        cells = workbook.load_sheet(
-            name, header_row=None if header is False else 0, schema_sample_rows=None
-        )
-        frame = _typed(cells.to_polars())
+        cells = _cells(workbook, name, header=header, names_in=names_in)
+        frame = _typed(cells)
     except faults as error:
         first = str(error).strip().split("\n")[0]
         raise InputError(f"not a readable Excel workbook ({first})") from error
@@ -78,7 +96,57 @@ def read_sheet(raw: bytes, sheet: str | None = None, *, header: bool | None = No
     if header is False:
         frame.columns = [f"column_{place}" for place in range(1, frame.width + 1)]
         return frame
-    return _checked(frame, header)
+    return _checked(frame, header if names_in is None else True)
+
+
+def _cells(
+    workbook: Any, name: str, *, header: bool | None, names_in: tuple[int, int] | None
+) -> pl.DataFrame:
+    """The cells below the names, under them; see `read_sheet`."""
+    if names_in is None:
+        row = None if header is False else 0
+        cells: pl.DataFrame = workbook.load_sheet(
+            name, header_row=row, schema_sample_rows=None
+        ).to_polars()
+        if header is None and any(title.startswith(UNNAMED) for title in cells.columns):
+            _check_titles(_top(workbook, name, MOST_TITLES + LOOKED_AT))
+        return cells
+    first, last = names_in
+    top = _top(workbook, name, last)
+    if len(top) < last:
+        raise InputError(f"the sheet {name!r} has {len(top)} rows, none of them row {last}")
+    named = joined_names(top[first - 1] if first < last else (), top[last - 1])
+    repeated = [title for title, times in Counter(named).items() if title and times > 1]
+    if repeated:
+        raise InputError(f"several columns have the same name: {quoted(repeated)}")
+    cells = workbook.load_sheet(
+        name, header_row=None, skip_rows=last, schema_sample_rows=None
+    ).to_polars()
+    named += [""] * (cells.width - len(named))
+    cells.columns = [
+        title or f"{UNNAMED}{place}" for place, title in enumerate(named[: cells.width])
+    ]
+    return cells
+
+
+def _top(workbook: Any, name: str, rows: int) -> list[tuple[str | None, ...]]:
+    """The first rows of a sheet as text, blank ones included."""
+    cells = workbook.load_sheet(name, header_row=None, skip_rows=0, n_rows=rows, dtypes="string")
+    return list(cells.to_polars().rows())
+
+
+def _check_titles(top: list[tuple[str | None, ...]]) -> None:
+    """Raise TitlesError where the columns are named below the first row."""
+    place = place_of_names(top)
+    held = next((cell for row in top for cell in row if cell), "")
+    if place is None or place == (0, 0) or not any(map(any, top[: place[1]])):
+        return
+    what = ", names of groups" if place[0] == 0 else " alone, a title"
+    raise TitlesError(
+        f"the first row holds {held!r}{what}, and the columns are named below it; take out what"
+        " stands above the row that names them",
+        (place[0] + 1, place[1] + 1),
+    )
 
 
 def _typed(cells: pl.DataFrame) -> pl.DataFrame:

@@ -20,7 +20,7 @@ from sosie.data.atomic import atomic, shown
 from sosie.data.csv_dialect import Dialect, parse, write_csv
 from sosie.data.excel import is_workbook, read_sheet, unpacked, write_sheet
 from sosie.data.notation import Decimal
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,7 +66,7 @@ class Reading:
 
     Attributes
     ----------
-    separator, header, decimal, na, sheet : see `read`.
+    separator, header, decimal, na, sheet, names_in : see `read`.
     """
 
     separator: str | None = None
@@ -74,6 +74,7 @@ class Reading:
     decimal: Decimal | None = None
     na: tuple[str, ...] = ()
     sheet: str | None = None
+    names_in: tuple[int, int] | None = None
 
     def read(self, path: Path) -> File:
         """Read a file so (see `read`)."""
@@ -84,6 +85,7 @@ class Reading:
             decimal=self.decimal,
             na=self.na,
             sheet=self.sheet,
+            names_in=self.names_in,
         )
 
     def given(self) -> bool:
@@ -106,7 +108,7 @@ class File:
     frame: pl.DataFrame
     dialect: Dialect | None = None
     sha256: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
 
 
 def read(
@@ -117,6 +119,7 @@ def read(
     decimal: Decimal | None = None,
     na: Sequence[str] = (),
     sheet: str | None = None,
+    names_in: tuple[int, int] | None = None,
 ) -> File:
     """Read a CSV, Parquet or Excel file, told apart by what it holds, or a folder of Parquet files.
 
@@ -126,6 +129,9 @@ def read(
     separator, header, decimal, na : of the CSV, see `sosie.data.csv_dialect.parse`; `header` of
         the sheet too.
     sheet : of the workbook, its name or its number from 1; None takes the first.
+    names_in : the first and the last line (row of the sheet) that name the columns, from 1, where
+        titles or groups of columns stand above; None takes the first line, and looks whether it
+        can.
 
     Raises
     ------
@@ -147,9 +153,11 @@ def read(
             return File(_parquet(raw), None, hashed)
         if is_workbook(raw):
             check_room(unpacked(raw) * NARROWEST, "as a table, it")
-            return File(read_sheet(raw, sheet, header=header), None, hashed)
+            return File(read_sheet(raw, sheet, header=header, names_in=names_in), None, hashed)
         _check_text(path, sheet)
-        frame, dialect, notes = parse(raw, separator, header=header, decimal=decimal, na=na)
+        frame, dialect, notes = parse(
+            raw, separator, header=header, decimal=decimal, na=na, names_in=names_in
+        )
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return File(frame, dialect, hashed, tuple(notes))

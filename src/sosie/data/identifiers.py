@@ -679,9 +679,9 @@ class RepeatedError(InputError):
     def __init__(self, found: Suspect) -> None:
         super().__init__(
             f"column {found.column!r} tells {found.distinct:,} people on {found.present:,} rows,"
-            f" {found.rows_each:.1f} rows each: what protects a row does not protect a person; keep"
-            " one row a person, or go on and have rows protected, not people (--rows-are-people;"
-            " rows_are_people=True)"
+            f" {found.rows_each:.1f} rows each: what protects a row does not protect a person; say"
+            f" whose rows they are (--person {found.column}; fit(…, person={found.column!r})), or"
+            " go on and have rows protected, not people (--rows-are-people; rows_are_people=True)"
         )
         self.suspect = found
 

@@ -1,4 +1,4 @@
-"""What stands in a file beside one row a person: titles, no header, totals.
+"""What stands in a file beside one row a person: titles, names in two rows, no header, totals.
 
 Each is told by its line and what it holds, so that it can be taken out or said.
 """
@@ -15,10 +15,22 @@ from sosie.errors import InputError, quoted
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_header", "check_last_row", "check_layout"]
+__all__ = [
+    "TitlesError",
+    "check_header",
+    "check_last_row",
+    "check_layout",
+    "joined_names",
+    "place_of_names",
+]
+
+Cells = Sequence[str | None]
 
 MOST_TITLES = 20
 """Lines above a header that are looked at."""
+
+MOST_UNNAMED = 0.2
+"""Share of the columns that may have no name where the others are named."""
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DATE = re.compile(
@@ -29,6 +41,80 @@ _TOTAL = re.compile(
     r"|sum|somme|mean|average|moyenne|count|effectif",
     re.IGNORECASE,
 )
+
+
+class TitlesError(InputError):
+    """The columns are not named in the first line alone.
+
+    Attributes
+    ----------
+    lines : the first and the last line that name them, from 1.
+    """
+
+    def __init__(self, message: str, lines: tuple[int, int]) -> None:
+        first, last = lines
+        said = f"{first}" if first == last else f"{first}-{last}"
+        super().__init__(f"{message}, or say --names-in {said}")
+        self.lines = lines
+
+
+def place_of_names(rows: Sequence[Cells]) -> tuple[int, int] | None:
+    """First and last of the rows that name the columns, from 0; None where none does.
+
+    These are the first that have a name for four columns in five, in one row or in two where
+    the upper one names groups, above columns of numbers or dates.
+
+    >>> place_of_names([["Export", None, None], ["sex", "age", "bp"], ["F", "41", "12,5"]])
+    (1, 1)
+    >>> place_of_names([["who", "", "size", ""], ["sex", "age", "h", "w"], ["F", "41", "9", "7"]])
+    (0, 1)
+    """
+    width = max(map(len, rows), default=0)
+    if width < 3:
+        return None
+    for place, row in enumerate(rows[: MOST_TITLES + 1]):
+        above = rows[place - 1] if place and _filled(rows[place - 1]) > 1 else ()
+        names = joined_names(above, row)
+        unnamed = width - _filled(names)
+        if unnamed <= MOST_UNNAMED * width and _are_names(names, rows[place + 1 :]):
+            return place - bool(above), place
+    return None
+
+
+def joined_names(above: Cells, row: Cells) -> list[str]:
+    """Names of columns from the groups above them and their own, which are enough where unique.
+
+    >>> joined_names(["sex", "start", None, "end", None], [None, "day", "bp", "day", "pulse"])
+    ['sex', 'start day', 'bp', 'end day', 'pulse']
+    """
+    width = max(len(above), len(row))
+    groups, own = ([(cell or "").strip() for cell in cells] for cells in (above, row))
+    groups, own = (cells + [""] * (width - len(cells)) for cells in (groups, own))
+    times = Counter(own)
+    names, group = [], ""
+    for over, name in zip(groups, own, strict=True):
+        group = over or group
+        repeated = times[name] > 1 and group
+        names.append(over if not name else f"{group} {name}" if repeated else name)
+        group = group if name else ""  # a name over two rows heads no other column
+    return names
+
+
+def _filled(cells: Cells) -> int:
+    return sum(bool(cell and cell.strip()) for cell in cells)
+
+
+def _are_names(names: Sequence[str], below: Sequence[Cells]) -> bool:
+    """Whether cells are words, and head some column whose values mostly are none."""
+    if any(_is_value(name) for name in names) or len({*filter(None, names)}) < _filled(names):
+        return False
+    columns = ([row[place] for row in below if place < len(row)] for place in range(len(names)))
+    values = ([_is_value(cell) for cell in column if cell] for column in columns)
+    return any(sum(column) > len(column) / 2 for column in values)
+
+
+def _is_value(cell: str) -> bool:
+    return bool(_NUMBER.fullmatch(cell.strip()) or _DATE.fullmatch(cell.strip()))
 
 
 def check_layout(head: str, rows: Sequence[Sequence[str]]) -> None:
@@ -47,12 +133,17 @@ def check_layout(head: str, rows: Sequence[Sequence[str]]) -> None:
         _check_spaces([row[0] for row in rows if row])
         return
     titles = _titles(rows, usual)
-    if titles and times > len(rows) / 2 and titles < len(rows) - 1:
-        lines = head.split("\n")
-        held = next((line.strip() for line in lines if line.strip()), "")
-        raise InputError(
-            f"line 1 holds {_short(held)}, a title, and the columns are named below it; "
-            f"take out what stands above the line that begins with {rows[titles][0]!r}"
+    named = place_of_names(rows)
+    grouped = named is not None and named[0] < named[1]
+    if (titles or grouped) and times > len(rows) / 2 and titles < len(rows) - 1:
+        first, last = named if named is not None and named[1] >= titles else (titles, titles)
+        lines = [place for place, line in enumerate(head.split("\n"), 1) if line.strip()]
+        held = next((line.strip() for line in head.split("\n") if line.strip()), "")
+        what = "a title" if titles else "names of groups"
+        raise TitlesError(
+            f"line 1 holds {_short(held)}, {what}, and the columns are named below it; "
+            f"take out what stands above the line that begins with {rows[last][0]!r}",
+            (lines[first], lines[last]),
         )
 
 

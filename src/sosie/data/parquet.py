@@ -121,6 +121,10 @@ class Scan(Columns):
         part = part.with_columns(pl.lit(own[name]).alias(name) for name in names if name in own)
         return part.select(pl.col(name).cast(self.schema[name]) for name in names)
 
+    def head(self, rows: int) -> pl.DataFrame:
+        """The first rows of the first file, at most 10,000."""
+        return self._head.head(rows)
+
     @cached_property
     def sha256(self) -> str:
         """Of the files one after the other, in hexadecimal."""

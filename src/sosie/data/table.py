@@ -37,7 +37,7 @@ from sosie.data.missing import (
     tags,
 )
 from sosie.data.notation import Ambiguous, Notation, is_number_like, notation_of
-from sosie.errors import InputError, quoted
+from sosie.errors import InputError, Reason, quoted
 
 __all__ = ["Column", "Grid", "Kind", "Levels", "Numbers", "Roles", "Table", "kept_in"]
 
@@ -293,7 +293,7 @@ class Table:
     frame: Frame
     columns: tuple[Column, ...]
     roles: Roles
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
     space: Space = MEMORY
 
     @classmethod
@@ -328,7 +328,7 @@ class Table:
         outside = {*roles.keep, *roles.drop, *roles.id}
         names = [name for name in source.columns if name not in outside]
         found: list[Any] = [None] * len(names)
-        said: list[list[str]] = [[] for _ in names]
+        said: list[list[Reason]] = [[] for _ in names]
 
         def encode(part: slice) -> None:
             for i in range(part.start, part.stop):
@@ -371,8 +371,9 @@ class Table:
                 f"the second table has {_count(extra)} that the first lacks; "
                 "drop it from both, or add it"
             )
-        source = cut_short(source, self.roles.coarsen)
-        notes: list[str] = []
+        lengths = self.roles.coarsen
+        source = cut_short(source, {name: lengths[name] for name in wanted if name in lengths})
+        notes: list[Reason] = []
         columns = tuple(
             kept_in(
                 self.space, _encode_like(column, frames.column(source, column.name), self, notes)
@@ -482,7 +483,7 @@ def _all_distinct_whole(column: Numbers) -> bool:
 # ---------------------------------------------------------------- encoding
 
 
-def encoded_column(name: Name, series: Series, roles: Roles, notes: list[str]) -> Column:
+def encoded_column(name: Name, series: Series, roles: Roles, notes: list[Reason]) -> Column:
     """One column, whole; what deserves a look is added to the notes."""
     held = frames.holds(series)
     if held == "nested":
@@ -492,7 +493,7 @@ def encoded_column(name: Name, series: Series, roles: Roles, notes: list[str]) -
         )
     missing = frames.is_missing(series)
     if missing.all():
-        notes.append(f"column {name!r} has no value at all; it stays so")
+        notes.append(Reason("no_value_in_column", {"column": str(name)}))
         return _levels(name, series, "category")
     if name in roles.categorical:
         return _levels(name, series, "boolean" if held == "boolean" else "category")
@@ -511,25 +512,18 @@ def encoded_column(name: Name, series: Series, roles: Roles, notes: list[str]) -
         notes.append(states_note(column))
     if "%y" in (column.grid.text or ""):
         last = roles.pivot or dt.date.today().year
-        notes.append(
-            f"column {name!r}: two-digit years are read as {last - 99} to {last} (--pivot {last})"
-        )
+        years = {"first": str(last - 99), "last": str(last)}
+        notes.append(Reason("two_digit_years", {"column": str(name), **years}))
     if not forced and _all_distinct_whole(column):
-        notes.append(
-            f"column {name!r} holds whole numbers that are all distinct; "
-            "if it is an identifier, drop it"
-        )
+        notes.append(Reason("all_distinct", {"column": str(name)}))
     return column
 
 
-def _categories(name: Name, series: Series, held: Holds, notes: list[str]) -> Levels:
+def _categories(name: Name, series: Series, held: Holds, notes: list[Reason]) -> Levels:
     column = _levels(name, series, "boolean" if held == "boolean" else "category")
     shown = [label for label in column.labels[:100] if label is not None]
     if held == "other" and all(_DATE_TEXT.match(label) for label in shown):
-        notes.append(
-            f"column {name!r} looks like dates written as text; "
-            f"declare --date {name}=FORMAT to treat it so"
-        )
+        notes.append(Reason("dates_as_text", {"column": str(name)}))
     return column
 
 
@@ -644,7 +638,9 @@ def _number_text(
             f"{way.as_decimal.plain(way.cell)}; write it without marks for thousands, or declare "
             "it --categorical"
         )
-    marked = way is not None and (way.group or way.before or way.after)
+    marked = way is not None and (
+        way.group or way.before or way.after or any("," in number for number in numbers)
+    )
     if not forced and (way is None or parted is None or not (kinds or marked)):
         return None
     states = States.of(sorted(kinds)) if kinds else None
@@ -686,22 +682,22 @@ def with_sentinels(column: Numbers, na: Collection[str]) -> Numbers:
     return replace(column, values=values, states=States.of([f"{x:.15g}" for x in numbers]))
 
 
-def states_note(column: Numbers) -> str:
+def states_note(column: Numbers) -> Reason:
     """What stands for a missing value in a column, for those who look after it."""
     assert column.states is not None  # noqa: S101
     shares = column.states.shares(column.values)
     limits = dict(zip(column.states.labels, column.states.limits, strict=True))
-    shown, rare = [], 0
+    shown: list[Reason] = []
+    rare = 0
     for label, share in sorted(shares.items(), key=lambda pair: -pair[1]):
         if share * len(column.values) < NAMED:
             rare += 1
             continue
-        shown.append(f"{label!r} ({100 * share:.1f} %{', a limit' if limits[label] else ''})")
-    more = [f"{rare} that fewer than {NAMED} rows hold"] if rare else []
-    return (
-        f"column {column.name!r} holds numbers, and texts or codes where there is none: "
-        f"{', '.join([*shown, *more])}; declare it --categorical if they are values"
-    )
+        key = "code_of_missing" if limits[label] is None else "limit_of_numbers"
+        shown.append(Reason(key, {"label": label, "percent": 100 * share}))
+    if rare:
+        shown.append(Reason("rare_codes", {"n": rare, "least": NAMED}))
+    return Reason("numbers_with_codes", {"column": str(column.name), "codes": shown})
 
 
 def _integers(name: Name, series: Series, missing: Mask) -> Numbers:
@@ -856,14 +852,12 @@ def _date_text(
     return _on_ticks(name, "date", ticks, missing, replace(grid, text=form))
 
 
-def _encode_like(column: Column, series: Series, table: Table, notes: list[str]) -> Column:
+def _encode_like(column: Column, series: Series, table: Table, notes: list[Reason]) -> Column:
     first = frames.column(table.frame, column.name)
     before, after = first.dtype, series.dtype
     if before != after and not (before.is_integer() and after.is_integer()):
-        notes.append(
-            f"column {column.name!r} is {before} in the first table and {after} in the second; "
-            "compared by value"
-        )
+        kinds = {"first": str(before), "second": str(after)}
+        notes.append(Reason("kinds_differ", {"column": str(column.name), **kinds}))
     series = frames.in_zone_of(series, first)
     if isinstance(column, Levels):
         return _levels_like(column, _levels(column.name, series, column.kind))

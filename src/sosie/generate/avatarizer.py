@@ -17,30 +17,29 @@ from sosie.compute.randomness import BLOCK, Purpose, fresh_seed, generator, keys
 from sosie.compute.storage import MEMORY, Space
 from sosie.data import frames, identifiers
 from sosie.data.coarsening import levels_as_one
-from sosie.data.constraints import Plan
+from sosie.data.constraints import MOST_COLUMNS, Plan
 from sosie.data.frames import Columns
 from sosie.data.remote import engine_of
 from sosie.data.table import Levels, Roles, Table
-from sosie.errors import InputError, SosieError, SosieWarning
+from sosie.errors import InputError, Reason, SosieError
 from sosie.generate.gathered import Gathered
 from sosie.generate.guarantee import Guarantee
 from sosie.generate.methods import Fitted, method_of
+from sosie.generate.methods.exchangeable import Exchangeable
 from sosie.generate.notices import Notice, levels_lost, shares_moved
+from sosie.generate.people import Family, FittedFamily, reading, within
 from sosie.generate.release import Release
 from sosie.generate.secrets import Secrets, TableKey, table_fingerprint
 from sosie.generate.settings import DEFAULT, Settings
 from sosie.latent.content import content_hashes
 from sosie.options import check_mapping, check_names, check_whole
+from sosie.words.readings import warning_of
 
 __all__ = ["Avatarizer"]
 
 _NONE = np.empty(0, dtype=np.int64)
 
-CHANGED = (
-    "this is not the table that the key was made for, or other columns of it: its groups are cut"
-    " otherwise, and nothing is guaranteed about the releases of both compared with one another;"
-    " take a fresh key unless that is meant"
-)
+CHANGED = Reason("key_of_another_table")
 
 
 class Avatarizer:
@@ -154,6 +153,7 @@ class Avatarizer:
         self._checked = False
         self._repeated: identifiers.Suspect | None = None
         self._remote: Any = None
+        self._family: FittedFamily | None = None
 
     @property
     def secrets(self) -> Secrets:
@@ -162,7 +162,7 @@ class Avatarizer:
 
     def fingerprint(self) -> str:
         """What tells the fitted table to those who hold its key, and nothing to others."""
-        table = self.originals
+        table = self.originals if self._family is None else self.table
         hashes = [content_hashes(table)]
         return table_fingerprint(self._secrets.key, table.names, hashes)
 
@@ -194,11 +194,20 @@ class Avatarizer:
             told.append(Notice("rows_not_people", one.column, one.distinct, {"rows": one.present}))
         if self.constraints and self._plan is None and self._is_fitted:
             told.append(Notice("constraints_not_kept"))
+        if self.constraints and self._plan and len(self.originals.columns) > MOST_COLUMNS:
+            told.append(Notice("constraints_of_many_columns", values={"most": MOST_COLUMNS}))
+        told += [] if self._plan is None else self._contradicted(self._plan)
         lost = {notice.column for notice in told}
         if self._originals is not None and self._originals.space is MEMORY:
             moved = shares_moved(self._originals, self.aligned())
             told += [notice for notice in moved if notice.column not in lost]
         return tuple(told)
+
+    def _contradicted(self, plan: Plan) -> list[Notice]:
+        """What was said to hold, and does not hold for everyone."""
+        said = [constraint for constraint in plan.constraints if not constraint.found]
+        counts = [(one.text, int(one.broken(self.originals).sum())) for one in said]
+        return [Notice("said_not_held", None, n, {"text": text}) for text, n in counts if n]
 
     @property
     def _least(self) -> int:
@@ -214,6 +223,17 @@ class Avatarizer:
         return self._plan
 
     @property
+    def times(self) -> dict[str, Hashable]:
+        """The column that tells when, of each table of people's rows; none without any."""
+        rows = () if self._family is None else self._family.family.rows
+        return {own.child.name: own.child.time for own in rows}
+
+    def row_plans(self) -> dict[str, Plan]:
+        """What holds within each row, of each table of people's rows; none without any."""
+        rows = () if self._family is None else self._family.family.rows
+        return {own.child.name: own.plan for own in rows if own.plan is not None}
+
+    @property
     def guarantee(self) -> Guarantee:
         """What holds for the avatars of this table, or why nothing does."""
         made = self.fitted if self._remote is None else self._remote
@@ -223,23 +243,58 @@ class Avatarizer:
             return guarantee
         return guarantee.rows_not_people(several.column, several.present, several.distinct)
 
-    def fit(self, data: object, *, engine: Any = None) -> Self:
+    def fit(
+        self,
+        data: object,
+        *,
+        engine: Any = None,
+        person: Hashable | None = None,
+        children: Mapping[str, object] | None = None,
+        time: Hashable | Mapping[str, Hashable] | None = None,
+        end: Hashable | None = None,
+    ) -> Self:
         """Fit the method to a table; the input is not changed.
 
         Parameters
         ----------
         data : a pandas, polars or pyarrow table, one row a person; or a `Table`; or a Dask
-            dataframe, whose releases are Dask dataframes too.
+            dataframe, whose releases are Dask dataframes too. With `person` and without
+            `children`, several rows a person.
         engine : the package that works on the table where it is (see `sosie.data.remote`); by
             default the one for the kind of `data`, if there is any.
+        person : the column that tells people apart, where they have several rows; it is replaced
+            by a surrogate, the same in all tables.
+        children : tables of people's rows, by name, beside `data`, which has one row a person.
+        time : the column that tells when a row was; of several tables, by name. By default the
+            only date, else the only number that rises within every person.
+        end : an own column of people that no time exceeds; by default the one that is found so.
 
         Raises
         ------
         InputError
             The table can't be used: the message names the column or row and the way out.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> visits = pl.DataFrame({
+        ...     "patient": [i // 4 for i in range(400)],
+        ...     "month": [3 * (i % 4) for i in range(400)],
+        ...     "pain": [(i * 7 + i // 4) % 31 for i in range(400)],
+        ... })
+        >>> avatarizer = Avatarizer(k=10, seed=1).fit(visits, person="patient")
+        >>> avatarizer.guarantee.people, avatarizer.release().columns
+        (100, ['patient', 'month', 'pain'])
         """
         engine = engine or engine_of(data)
-        self._originals = self._plan = self._remote = None
+        self._originals = self._plan = self._remote = self._family = None
+        if person is not None:
+            return self._fit_people(data, engine, person, children, time, end)
+        if children or time is not None or end is not None:
+            raise InputError(
+                "children, time and end are of people with several rows: say which column tells"
+                " people apart (--person COL, person=COL)"
+            )
         self._repeated = self._repeated if self._checked else None
         if engine is not None:
             self._check_unsaid("on a cluster")
@@ -254,22 +309,69 @@ class Avatarizer:
             self._repeated = self._rows_of_people(table)
         if not isinstance(data, Table):
             for note in table.notes:
-                warnings.warn(note, SosieWarning, stacklevel=2)
+                warnings.warn(warning_of(note), stacklevel=2)
         if not table.columns:
             raise InputError(
                 "no column is left to make avatars from: all are kept, dropped or identifiers"
             )
         table = self._without_rare_levels(table)
         self._originals, self._plan = table, self._planned(table)
-        if self._plan is not None and self._plan.steps:
-            table = Table.of(self._plan.forward(), self._plan.roles(), threads=self.threads)
-        elif self._plan is not None and self._plan.linked:
-            table = replace(table, roles=self._plan.roles())
         method = method_of(self.settings.method)
+        table = self._as_planned(table)
         self._fitted = method.fit(table, self.settings, self._secrets.key, self.threads)
-        if self._table_key is not None and not self._table_key.fits(self.fingerprint()):
-            warnings.warn(CHANGED, SosieWarning, stacklevel=2)
+        self._check_key()
         return self
+
+    def _as_planned(self, table: Table) -> Table:
+        """The table as the method sees it: without columns that others give."""
+        if self._plan is not None and self._plan.steps:
+            return Table.of(self._plan.forward(), self._plan.roles(), threads=self.threads)
+        if self._plan is not None and self._plan.linked:
+            return replace(table, roles=self._plan.roles())
+        return table
+
+    def _fit_people(
+        self,
+        data: object,
+        engine: Any,
+        person: Hashable,
+        children: Mapping[str, object] | None,
+        time: Hashable | Mapping[str, Hashable] | None,
+        end: Hashable | None,
+    ) -> Self:
+        """Fit people who have several rows (see `sosie.generate.people`)."""
+        if engine is not None or isinstance(data, Table):
+            raise InputError("people with several rows (--person) are drawn from tables in memory")
+        method = method_of(self.settings.method)
+        if not isinstance(method, Exchangeable) or self.settings.augment > 1:
+            raise InputError(
+                "people with several rows (--person) are drawn by the method exchangeable, one"
+                " avatar each: leave --method and --augment out"
+            )
+        self._repeated = None
+        self.roles = roles = replace(
+            self.roles,
+            id=tuple(dict.fromkeys((*self.roles.id, person))),
+            drop=tuple(name for name in self.roles.drop if name != person),
+        )
+        read = reading(data, children, person, time, end, roles)
+        own = within(roles, read.people.columns)
+        if not self._checked:
+            identifiers.check(read.people, own)
+        table = self._without_rare_levels(Table.of(read.people, own, threads=self.threads))
+        for note in table.notes:
+            warnings.warn(warning_of(note), stacklevel=3)
+        family = Family.of(read, table, roles, self.settings.k, self.constraints, self.threads)
+        self._originals, self._plan = table, self._planned(table, family.fixed)
+        whole, fittings = family.fitted(self._as_planned(table), self.settings)
+        fitted = method.fit(whole, self.settings, self._secrets.key, self.threads)
+        self._fitted, self._family = fitted, family.grouped(fittings, fitted, self.threads)
+        self._check_key()
+        return self
+
+    def _check_key(self) -> None:
+        if self._table_key is not None and not self._table_key.fits(self.fingerprint()):
+            warnings.warn(warning_of(CHANGED), stacklevel=3)
 
     def unconstrained(self) -> Avatarizer:
         """The same, not yet fitted, for a table in which nothing is to be found or kept."""
@@ -289,9 +391,11 @@ class Avatarizer:
             if (names := rare_levels(column, self.settings.min_level_count))
         }
         frame = levels_as_one(table.frame, rare, self.rare_as)
-        return Table.of(frame, table.roles, table.space, self.threads)
+        # What was cut short is not cut again, or the value itself would lose its end.
+        roles = replace(table.roles, coarsen={})
+        return Table.of(frame, roles, table.space, self.threads)
 
-    def _planned(self, table: Table) -> Plan | None:
+    def _planned(self, table: Table, fixed: Sequence[Hashable] = ()) -> Plan | None:
         """How constraints are kept; None where there are to be none, or the table is on disk."""
         if not (self.constraints or self.order or self.derive):
             return None
@@ -304,6 +408,7 @@ class Avatarizer:
             orders=self.order,
             derivations=self.derive,
             found=self.constraints,
+            fixed=fixed,
         )
 
     def _check_unsaid(self, where: str) -> None:
@@ -340,8 +445,9 @@ class Avatarizer:
     def aligned(self, release: int = 0) -> Table:
         """One aligned release, encoded like `originals`: row i is an avatar of row i."""
         if self._plan is None or not self._plan.steps:
-            return _coded_like(self.draw(release), self.originals)
-        return self.originals.like(self.release(release, shuffle=False))
+            drawn = self.draw(release).select(self.originals.names)
+            return _coded_like(drawn, self.originals)
+        return self.originals.like(self._drawn(release, shuffle=False).frame(self.threads))
 
     def pieces(self, release: int, size: int) -> Iterator[tuple[Ints, Table]]:
         """What `draw` gives, about so many rows at a time, in an order of the method's own.
@@ -372,7 +478,16 @@ class Avatarizer:
             return self._remote.release(
                 r, seed=self._secrets.seed, order_seed=self._order_seed, shuffle=shuffle
             )
+        if self._family is not None:
+            return self._with_rows(self._family, r, shuffle)
         return self._drawn(r, shuffle).frame(self.threads, last=True)
+
+    def _with_rows(self, family: FittedFamily, r: int, shuffle: bool) -> Any:
+        """A release of people and their rows: tables by name, or the lone long table."""
+        people = self._drawn(r, shuffle)
+        drawn = family.draw(people, self._secrets.seed, r)
+        order = int(generator(self._order_seed, r, 0, Purpose.MENDED).integers(2**63))
+        return family.frames(people, people.frame(self.threads), drawn, order)
 
     def both(self, r: int = 0) -> tuple[Release, Release]:
         """One release drawn once: as it is published, and aligned; not yet written."""

@@ -30,8 +30,8 @@ class Notice:
 
     Attributes
     ----------
-    kind : ``levels_lost``, ``constant``, ``share_moved``, ``rows_not_people`` or
-        ``constraints_not_kept``.
+    kind : ``levels_lost``, ``constant``, ``share_moved``, ``rows_not_people``,
+        ``constraints_not_kept``, ``constraints_of_many_columns`` or ``said_not_held``.
     column : its name; None for the whole table.
     people : how many it touches; None where that is not counted.
     values : what else the words speak of.

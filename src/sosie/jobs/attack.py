@@ -13,13 +13,14 @@ from sosie.attacks.results import AttackReport
 from sosie.attacks.unaided import UNAIDED
 from sosie.data.files import Reading, check_apart
 from sosie.data.table import Table
-from sosie.errors import InputError, SosieWarning
+from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer
 from sosie.jobs.audit import check_aside
 from sosie.jobs.budget import Attack
 from sosie.jobs.tables import alongside, opened
 from sosie.jobs.writing import write_json, write_text
 from sosie.report import build_attacks
+from sosie.words.readings import warning_of
 
 __all__ = ["attack_file", "fetched", "reproduce_file"]
 
@@ -70,7 +71,7 @@ def attack_file(
     )
     table = Table.of(source.frame, avatarizer.roles, source.space, avatarizer.threads)
     for note in table.notes:
-        warnings.warn(note, SosieWarning, stacklevel=2)
+        warnings.warn(warning_of(note), stacklevel=2)
     avatarizer.fit(table)
     apart = None if holdout is None else alongside(holdout, source.space, reading)
     found = attack(table, avatarizer, holdout=apart, progress=progress, **options)

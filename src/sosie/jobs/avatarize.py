@@ -7,6 +7,7 @@ from pathlib import Path
 from sosie.data.atomic import OWNER_FILE
 from sosie.data.files import Reading, check_apart, check_format
 from sosie.data.table import Table
+from sosie.errors import Reason
 from sosie.generate.avatarizer import Avatarizer
 from sosie.generate.notices import Notice
 from sosie.jobs.tables import Progress, fitted, opened, save, silent
@@ -23,7 +24,7 @@ def avatarize_file(
     aligned: Path | None = None,
     memory: int | None = None,
     progress: Progress = silent,
-) -> tuple[str | Notice, ...]:
+) -> tuple[Reason | Notice, ...]:
     """Make avatars of a file, shuffled, to a file; what deserves a look is returned.
 
     Parameters

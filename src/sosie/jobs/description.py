@@ -17,6 +17,7 @@ from sosie.audits.results import json_name
 from sosie.audits.structure import contributions, links, space
 from sosie.audits.summaries import distributions, projection
 from sosie.audits.what_if_kept import what_if_kept
+from sosie.audits.worst_off import worst_off
 from sosie.data.files import File
 from sosie.data.table import Roles
 from sosie.errors import Reason
@@ -40,7 +41,7 @@ def described(
     roles: Roles | None = None,
     parameters: Mapping[str, Any] | None = None,
     kinds: Mapping[Hashable, str] | None = None,
-    warnings: Sequence[str | Reason | Notice] = (),
+    warnings: Sequence[Reason | Notice] = (),
 ) -> dict[str, Any]:
     """What ``run.json`` holds: the data, the parameters and the aggregates that the report shows.
 
@@ -81,10 +82,7 @@ def described(
             {"name": json_name(name), "kind": known.get(name), "role": places.get(name, "avatar")}
             for name in source.frame.columns
         ],
-        "warnings": [
-            *source.notes,
-            *(note if isinstance(note, str) else note.to_dict() for note in warnings),
-        ],
+        "warnings": [note.to_dict() for note in (*source.notes, *warnings)],
         "what_if_kept": [dict(row) for row in what_if_kept(compared.originals).columns],
         "figures": {
             "projection": projection(compared, least, rng),
@@ -92,6 +90,7 @@ def described(
             "associations": links(compared),
             "contributions": contributions(compared),
             "space": space(compared, rng),
+            "worst_off": worst_off(compared, least),
         },
     }
 

@@ -17,6 +17,7 @@ from sosie.audits.context import Context
 from sosie.audits.results import Audit
 from sosie.compute.storage import MEMORY
 from sosie.data.atomic import OWNER_FILE, PRIVATE, SWEEP_KEY, staged
+from sosie.data.constraints import Plan
 from sosie.data.files import Reading, check_apart, check_room, write
 from sosie.data.parquet import Scan
 from sosie.data.table import Table
@@ -91,6 +92,7 @@ class Run:
     attacks : what attack.json holds, or None.
     guarantee : what holds for the avatars, or why nothing does.
     notes : what deserves a look.
+    plan : what holds between columns, and how it is kept; None where it was not looked for.
     """
 
     folder: Path
@@ -99,7 +101,8 @@ class Run:
     audit: Audit
     attacks: dict[str, Any] | None
     guarantee: Guarantee
-    notes: tuple[str | Reason | Notice, ...]
+    notes: tuple[Reason | Notice, ...]
+    plan: Plan | None
 
 
 @dataclass(frozen=True)
@@ -208,7 +211,7 @@ def run(
         }
         write_json(stage / "run.json", about)
         write_report(stage, stage / "report.html", options.language)
-    notes: tuple[str | Reason | Notice, ...] = (
+    notes: tuple[Reason | Notice, ...] = (
         *people.source.notes,
         *table.notes,
         *said,
@@ -216,7 +219,9 @@ def run(
         *notices,
     )
     report = out / "report.html"
-    return Run(out, out / name, report, audit, attacks, avatarizer.guarantee, notes)
+    return Run(
+        out, out / name, report, audit, attacks, avatarizer.guarantee, notes, avatarizer.plan
+    )
 
 
 def _people(data: Path, avatarizer: Avatarizer, options: Options, scratch: Path) -> _People:

@@ -15,7 +15,7 @@ from sosie.data.csv_dialect import Dialect
 from sosie.data.files import EXCEL, PARQUET, Reading, write
 from sosie.data.parquet import Scan
 from sosie.data.table import Table
-from sosie.errors import InputError, SosieWarning
+from sosie.errors import InputError, Reason, SosieWarning
 from sosie.generate.avatarizer import Avatarizer
 from sosie.jobs.budget import Attack, Budget
 
@@ -25,21 +25,37 @@ if TYPE_CHECKING:
     from sosie.generate.release import Release
     from sosie.generate.settings import Settings
 
-__all__ = ["Opened", "Progress", "alongside", "fitted", "is_parquet", "opened", "save", "silent"]
+__all__ = [
+    "Opened",
+    "Progress",
+    "alongside",
+    "fitted",
+    "is_parquet",
+    "opened",
+    "said_while",
+    "save",
+    "silent",
+]
 
 Progress = Callable[[str], None]
 """Called with the name of each step."""
 
 
-def fitted(avatarizer: Avatarizer, table: Table) -> tuple[str, ...]:
+def fitted(avatarizer: Avatarizer, table: Table) -> tuple[Reason, ...]:
     """Fit to a table; what was said meanwhile is given back, to be told in its place."""
+    return said_while(lambda: avatarizer.fit(table))
+
+
+def said_while(work: Callable[[], object]) -> tuple[Reason, ...]:
+    """Do some work; what sosie said meanwhile is given back, other warnings go on."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        avatarizer.fit(table)
+        work()
     for other in caught:
         if not issubclass(other.category, SosieWarning):
             warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    return tuple(str(w.message) for w in caught if issubclass(w.category, SosieWarning))
+    said = (w.message for w in caught if isinstance(w.message, SosieWarning))
+    return tuple(one.reason or Reason("as_written", {"text": str(one)}) for one in said)
 
 
 def silent(_: str) -> None:
@@ -64,7 +80,7 @@ class Opened:
     space: Space
     dialect: Dialect | None
     sha256: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
     suffix: str = PARQUET[0]
 
 

@@ -302,20 +302,15 @@ def _identity(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     if not view.parameters:
         paper.text(words("report.identity.unknown_parameters"))
     paper.small(words("report.identity.secret"))
-    if view.warnings:
-        paper.heading(words("report.identity.warnings"), 2)
-        paper.points(warning.text for warning in view.warnings)
-    if views["constraints"]:
-        paper.heading(words("constraints.heading"), 2)
-        paper.text(words("constraints.intro"))
-        headings = [words(f"constraints.{key}") for key in ("text", "kind", "origin", "avatars")]
-        paper.table(headings, [tuple(row) for row in views["constraints"]])
 
 
 def _summary(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     paper.heading(words("report.summary.done"), 2)
     for text in views["done"]:
         paper.text(text)
+    if views["identity"].warnings:
+        paper.heading(words("report.identity.warnings"), 2)
+        paper.points(warning.text for warning in views["identity"].warnings)
     _guarantee(paper, words, views)
     paper.heading(words("report.summary.verdict"), 2)
     for criterion in views["criteria"]:
@@ -332,6 +327,16 @@ def _summary(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
         paper.points(survival.worst)
     paper.heading(words("report.summary.remains"), 2)
     paper.points(views["remains"])
+
+
+def _constraints(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
+    if not views["constraints"]:
+        return
+    paper.heading(words("constraints.heading"), 2)
+    paper.text(words("constraints.intro"))
+    keys = ("text", "kind", "origin", "avatars")
+    headings = [words(f"constraints.{key}") for key in keys]
+    paper.table(headings, [[getattr(row, key) for key in keys] for row in views["constraints"]])
 
 
 def _guarantee(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
@@ -380,6 +385,11 @@ def _actors(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
         readings = [row.reading for row in actor.rows if row.reading]
         paper.pairs([(actor.name, " ".join([actor.holds, who, *readings]))])
     paper.small(words("attack.thresholds"))
+    if (view := views["worst_off"]) is not None:
+        paper.heading(words("worst_off.heading"), 2)
+        paper.text(view.intro)
+        columns = ("level", "people", "rate", "interval", "cloaking")
+        paper.table([words(f"worst_off.{key}") for key in columns], view.rows)
 
 
 def _rate(words: Words, found: Any, article: str) -> str:
@@ -426,6 +436,7 @@ def _columns(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
     view = views["columns"]
     if not view.rows:
         paper.text(words("report.columns.empty"))
+        _constraints(paper, words, views)
         return
     paper.text(words("report.columns.intro"))
     paper.points(view.remarks)
@@ -445,6 +456,7 @@ def _columns(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
             for row in view.rows
         ],
     )
+    _constraints(paper, words, views)
 
 
 def _judged(words: Words, text: str, below: bool | None) -> str:
@@ -495,6 +507,12 @@ def _utility(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:
         hidden = words.number(len(drawn) - _MOST_DISTRIBUTIONS)
         paper.small(words("report.docx.figures", n=hidden))
     _together(paper, words, views)
+    if views["children"]:
+        paper.heading(words("children.heading"), 2)
+        paper.text(words("children.intro"))
+    for child in views["children"]:
+        paper.heading(child.heading, 3)
+        paper.table([words("children.measure"), words("children.value")], list(child.measures))
 
 
 def _together(paper: _Paper, words: Words, views: Mapping[str, Any]) -> None:

@@ -11,8 +11,16 @@ from sosie.report.views.account import context, likelihood, stated
 from sosie.report.views.actors import actors
 from sosie.report.views.analyses import analyses as survival
 from sosie.report.views.attacks import attacks
+from sosie.report.views.children import children
 from sosie.report.views.columns import columns
-from sosie.report.views.conclusions import attackers, done, limits, next_steps, remains
+from sosie.report.views.conclusions import (
+    attackers,
+    done,
+    judged,
+    limits,
+    next_steps,
+    remains,
+)
 from sosie.report.views.constraints import constraints
 from sosie.report.views.glossary import glossary
 from sosie.report.views.guarantee import guarantee
@@ -22,6 +30,7 @@ from sosie.report.views.pictures import distributions, plane
 from sosie.report.views.safeguards import safeguards
 from sosie.report.views.sweeps import sweep
 from sosie.report.views.together import together
+from sosie.report.views.worst_off import worst_off
 from sosie.words import Words, load
 
 __all__ = ["CHAPTERS", "build", "figures_of", "read_views"]
@@ -96,6 +105,7 @@ def figures_of(views: Mapping[str, Any]) -> dict[str, Figure]:
     if views["sweep"] is not None:
         figures |= views["sweep"].figures
     figures |= views["together"].figures
+    figures |= {curve.id: curve.figure for child in views["children"] for curve in child.curves}
     if views["survival"] is not None:
         figures |= views["survival"].figures
     return figures
@@ -110,11 +120,11 @@ def read_views(
     analyses: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Every section's texts, tables and figures, by name."""
-    by_criterion = criteria(words, audit, run["parameters"])
     ranking = columns(words, run, audit)
     laboratory = None if attack is None else attacks(words, attack)
     account = stated(audit)
     people = actors(words, audit, attack, run.get("guarantee"))
+    by_criterion = criteria(words, audit, run["parameters"], judged(words, people))
     return {
         "title": words("report.title", name=run["data"]["name"]),
         "subtitle": words("report.subtitle"),
@@ -127,11 +137,13 @@ def read_views(
         "identity": identity(words, run, audit),
         "guarantee": guarantee(words, run),
         "constraints": constraints(words, run),
+        "children": children(words, audit),
         "criteria": by_criterion,
         "targets_from": _context(words, audit.get("context") or {}),
         "context": context(words, audit, account),
         "account": account,
         "actors": people,
+        "worst_off": worst_off(words, run),
         "attackers": attackers(words, people),
         "likelihood": likelihood(words, account, people),
         "safeguards": safeguards(words, run, audit, account),

@@ -138,7 +138,7 @@ def _processing(
     data, context = run["data"], audit.get("context") or {}
     texts = [
         words(
-            "pia.processing",
+            _of_method(words, "pia.processing", run["parameters"].get("method")),
             name=data["name"],
             rows=words.number(data["rows"]),
             columns=words.number(data["columns"]),
@@ -213,8 +213,15 @@ def _life(words: Words, parameters: Mapping[str, Any]) -> str:
         else words("pia.life_read")
     )
     steps = ("space", "make", "shuffle", "measure", "private")
-    texts = [read, *(words(f"pia.life_{step}", **shown) for step in steps)]
+    method = parameters.get("method")
+    texts = [read, *(words(_of_method(words, f"pia.life_{s}", method), **shown) for s in steps)]
     return _paragraphs(words("pia.life")) + _items(texts)
+
+
+def _of_method(words: Words, key: str, method: object) -> str:
+    """The key of a method's own words, where it has some."""
+    own = f"{key}_{method}"
+    return own if own in words else key
 
 
 def _way(words: Words, key: object) -> str:

@@ -122,6 +122,17 @@ def _singular(Z: Floats) -> Reason | None:
     return None if column is None else Reason("singular", {"term": column})
 
 
+def _usable(X: Floats, y: Floats) -> _Standardised | Reason:
+    """The columns on one scale; or why no regression of `y` on them has estimates."""
+    rows, size = X.shape
+    if rows <= size + 1:
+        return Reason("few_rows", {"rows": rows})
+    if np.ptp(y) == 0:
+        return Reason("one_value", {"column": "outcome"})
+    columns = _Standardised.of(X)
+    return _singular(columns.matrix) or columns
+
+
 def linear(X: Floats, y: Floats) -> Fit | Reason:
     """Ordinary least squares with an intercept, which is not among the estimates.
 
@@ -130,21 +141,15 @@ def linear(X: Floats, y: Floats) -> Fit | Reason:
     X : (n, p) float64.
     y : (n,) float64.
     """
-    rows, size = X.shape
-    if rows <= size + 1:
-        return Reason("few_rows", {"rows": rows})
-    if np.ptp(y) == 0:
-        return Reason("one_value", {"column": "outcome"})
-    columns = _Standardised.of(X)
-    singular = _singular(columns.matrix)
-    if singular is not None:
-        return singular
+    columns = _usable(X, y)
+    if isinstance(columns, Reason):
+        return columns
     outcome = _Standardised.of(y[:, None])
     models = library("statsmodels.regression.linear_model")
     fit = models.OLS(outcome.matrix[:, 0], _with_intercept(columns.matrix)).fit()
     estimates, errors = columns.back(fit.params[1:], fit.bse[1:])
     unit = float(outcome.scale[0])
-    return Fit.of(estimates * unit, errors * unit, float(fit.df_resid), rows)
+    return Fit.of(estimates * unit, errors * unit, float(fit.df_resid), len(y))
 
 
 def logistic(X: Floats, y: Floats) -> Fit | Reason:
@@ -155,15 +160,9 @@ def logistic(X: Floats, y: Floats) -> Fit | Reason:
     X : (n, p) float64.
     y : (n,) float64, 0 or 1.
     """
-    rows, size = X.shape
-    if rows <= size + 1:
-        return Reason("few_rows", {"rows": rows})
-    if np.ptp(y) == 0:
-        return Reason("one_value", {"column": "outcome"})
-    columns = _Standardised.of(X)
-    singular = _singular(columns.matrix)
-    if singular is not None:
-        return singular
+    columns = _usable(X, y)
+    if isinstance(columns, Reason):
+        return columns
     Z = _with_intercept(columns.matrix)
     models = library("statsmodels.discrete.discrete_model")
     failures = library("statsmodels.tools.sm_exceptions")
@@ -180,7 +179,7 @@ def logistic(X: Floats, y: Floats) -> Fit | Reason:
             return Reason("separation", {"term": apart})
         if not settled:
             return Reason("no_convergence")
-    return Fit.of(*columns.back(fit.params[1:], fit.bse[1:]), math.inf, rows)
+    return Fit.of(*columns.back(fit.params[1:], fit.bse[1:]), math.inf, len(y))
 
 
 def _with_intercept(Z: Floats) -> Floats:

@@ -49,6 +49,10 @@ CHUNK = 16_384
 """Rows multiplied at a time."""
 
 
+ROUNDING = 1e-9
+"""A difference below this, in standard deviations, is what summing in another order gives."""
+
+
 @dataclass(frozen=True)
 class Pair:
     """One figure of two columns on originals and avatars.
@@ -242,6 +246,7 @@ class _Ranking:
         """What chance does not explain; where it explains all, how near it comes (0 or less)."""
         with np.errstate(invalid="ignore", divide="ignore"):
             difference = after.estimate - before.estimate
+            difference[np.abs(difference) < ROUNDING] = 0.0
             error = np.sqrt(before.variance + after.variance)
             unexplained = np.abs(difference) - self.z * error
             nearness = np.nan_to_num(np.abs(difference) / error, posinf=0.0) / self.z - 1

@@ -49,7 +49,7 @@ def strongest(avatarizer: Avatarizer, releases: int, targets: int) -> Metric:
             seed=SEED,
         )
     except InputError as error:
-        reason = error.reason or Reason("not_attacked", {"error": str(error)})
+        reason = error.reason or Reason("as_written", {"text": str(error)})
         return STRONGEST.unavailable(reason)
     best = report.strongest.get("v1")
     if best is None or best.rate is None:

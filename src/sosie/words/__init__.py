@@ -86,7 +86,8 @@ class Words:
         >>> load("en").number(2139.25, 1), load("fr").number(-0.5, 1)
         ('2,139.2', '−0,5')
         """
-        text = f"{number:,.{digits}f}".replace("-", "−")
+        # Adding zero takes the sign of what rounds to nothing.
+        text = f"{round(number, digits) + 0:,.{digits}f}".replace("-", "−")
         signs = {",": self.texts["format.thousands"], ".": self.texts["format.decimal"]}
         return "".join(signs.get(character, character) for character in text)
 

@@ -6,11 +6,13 @@ Metrics are the entries of ``audit.json``: mappings with ``value``, ``unit``, ``
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from sosie.words import Words
+from sosie.errors import Reason, SosieWarning
+from sosie.words import Words, load
 
 __all__ = [
     "Standing",
@@ -22,6 +24,7 @@ __all__ = [
     "reason",
     "reasons",
     "standing",
+    "warning_of",
 ]
 
 _SHOWN = 3
@@ -157,21 +160,42 @@ def reason(words: Words, told: object) -> str:
         return str(told or "")
     if f"notices.{told.get('kind')}" in words:
         return notice(words, told)
-    key, values = f"reasons.{told.get('key')}", told.get("values")
-    values = {name: _written(words, value) for name, value in dict(values or {}).items()}
+    key, values = _key(words, str(told.get("key"))), told.get("values")
+    values = {name: _written(words, value, name) for name, value in dict(values or {}).items()}
     if f"{key}_one" in words:
         number = told["values"].get("n", 0)
         return words.count(key, number, **{name: v for name, v in values.items() if name != "n"})
     return words(key, **values) if key in words else str(told.get("key") or "")
 
 
-def _written(words: Words, value: object) -> object:
-    """A value in a sentence: whole numbers as the language writes them, reasons in words."""
+def _key(words: Words, key: str) -> str:
+    """Where the words of a reason stand; a text of the program's own errors is in English only."""
+    if key == "as_written" and words.language != "en":
+        return "reasons.cause_in_json"
+    remark = f"remarks.{key}"
+    return remark if remark in words or f"{remark}_one" in words else f"reasons.{key}"
+
+
+def _written(words: Words, value: object, name: str) -> object:
+    """A value in a sentence: numbers as the language writes them, reasons in words."""
     if isinstance(value, Mapping):
         return reason(words, value).rstrip(".")
     if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
+        return ", ".join(
+            reason(words, one) if isinstance(one, Mapping) else str(one) for one in value
+        )
+    if isinstance(value, float):
+        return words.value(value, "%" if name == "percent" else None)
     return words.number(value) if isinstance(value, int) else value
+
+
+def warning_of(told: Reason) -> SosieWarning:
+    """A note as a Python warning: in English, with its key for other languages.
+
+    >>> str(warning_of(Reason("no_value_in_column", {"column": "age"})))
+    "column 'age' has no value at all; it stays so"
+    """
+    return SosieWarning(reason(load("en"), told.to_dict()), reason=told)
 
 
 def notice(words: Words, told: Mapping[str, Any]) -> str:
@@ -182,16 +206,18 @@ def notice(words: Words, told: Mapping[str, Any]) -> str:
     >>> notice(load("en"), told)[:62]
     "column 'death' has a single value in the avatars; 24 people (2"
     """
-    values = {name: words.number(value) for name, value in told["values"].items()}
+    values = {
+        name: value if isinstance(value, str) else words.number(value)
+        for name, value in told["values"].items()
+    }
     if "share" in told["values"]:
         values["share"] = words.value(100 * told["values"]["share"], "%")
     if "points" in told["values"]:
         values["points"] = words.number(told["values"]["points"], 1)
     if told["people"] is not None:
         values["people"] = words.number(told["people"])
-    return words(
-        f"notices.{told['kind']}", column=repr(told["column"]), name=told["column"], **values
-    )
+    name = told["column"]
+    return words(f"notices.{told['kind']}", name=name, coarsened=shlex.quote(f"{name}=N"), **values)
 
 
 def reasons(words: Words, told: Mapping[str, Any]) -> str:
@@ -221,9 +247,9 @@ def advice(names: Iterable[str], parameters: Mapping[str, Any]) -> tuple[str, ..
     ('raise_k', 'fewer_columns')
     """
     done = {
-        "smoothed": parameters.get("method") == "smoothed",
-        "smoothed_utility": parameters.get("method") == "smoothed",
-        "draw": parameters.get("decode") == "draw",
+        "smoothed": parameters.get("method") in ("smoothed", "exchangeable"),
+        "smoothed_utility": parameters.get("method") in ("smoothed", "exchangeable"),
+        "draw": parameters.get("decode") == "draw" or parameters.get("method") == "exchangeable",
         "unkeep": parameters.get("keep") == [],
     }
     return tuple(name for name in names if not done.get(name, False))[:_SHOWN]

@@ -17,11 +17,12 @@ from sosie.cli.app.folder import Folder, RunFolder
 from sosie.cli.app.guard import Keys
 from sosie.cli.app.inspection import inspect
 from sosie.cli.app.pages import application
-from sosie.cli.app.processes import Queue
+from sosie.cli.app.processes import Inspections, Looks, Queue
 from sosie.cli.app.settings import Settings
 from sosie.data import cohort
 
 FAKE = Path(__file__).with_name("fake_sosie.py")
+FAKE_COST = Path(__file__).with_name("fake_cost.py")
 PORT = 8321
 ORIGIN = f"http://127.0.0.1:{PORT}"
 
@@ -34,7 +35,8 @@ class Asked:
         self.keys = Keys.of(PORT)
         self.left = 0
         self.queue = Queue(folder, (sys.executable, str(FAKE)))
-        app = application(folder, self.keys, self.queue, leave=self.leave)
+        self.looks = Looks(costs=Inspections((sys.executable, str(FAKE_COST))))
+        app = application(folder, self.keys, self.queue, self.looks, leave=self.leave)
         self.client = TestClient(app, base_url=ORIGIN)
         self.client.headers["origin"] = ORIGIN
         self.client.headers["accept-language"] = "en"
@@ -69,6 +71,7 @@ def page(tmp_path: Path) -> Iterator[Asked]:
             asked.post(f"/runs/{run.id}/stop")
             asked.until(run, "stopped", "done", "failed")
     asked.queue.wait()
+    asked.looks.forget()
     asked.client.close()
 
 

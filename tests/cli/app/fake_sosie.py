@@ -24,6 +24,9 @@ def main(verb: str, source: str, *options: str) -> int:
     if name.startswith("unusable"):
         sys.stderr.write("note: a note\nsosie run: column 'age' is a <b>fault</b>\n")
         return 2
+    if name.startswith("full"):
+        sys.stderr.write("sosie: avatars.csv: can't be written (the disk is full)\n")
+        return 2
     if name.startswith("killed"):
         os.kill(os.getpid(), signal.SIGKILL)
     out = Path(options[options.index("-o") + 1])

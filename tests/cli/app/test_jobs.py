@@ -189,3 +189,79 @@ def test_closing_stops_what_is_under_way_when_asked(
     assert "Also stop the run" in page.get("/close").text
     page.post("/close", {"stop": "yes"})
     page.until(run, "stopped")
+
+
+def test_two_gigabytes_by_their_path_are_not_copied_or_read_here(
+    page: Asked, tmp_path: Path
+) -> None:
+    """They are read by a process of their own, and that is what a lack of memory ends."""
+    page.looks.files.program = (sys.executable, "-c", "import time; time.sleep(60)")
+    path = tmp_path / "large.csv"
+    with path.open("wb") as file:
+        file.truncate(2_000_000_000)  # takes no room on the disk
+    answer = page.post("/path", {"path": str(path)})
+    assert answer.status_code == 200
+    assert "large.csv" in answer.text
+    (run,) = page.folder.runs()
+    kept = sum(one.stat().st_size for one in run.path.rglob("*") if one.is_file())
+    assert kept < 10_000
+    (process,) = page.looks.files.processes.values()
+    process.kill()
+    process.wait()
+    answer = page.get(f"/runs/{run.id}/columns")
+    assert answer.status_code == 422
+    assert "for want of memory" in answer.text
+    assert path.stat().st_size == 2_000_000_000
+
+
+def test_what_looks_at_a_file_ends_with_the_page(
+    page: Asked, draft: Callable[..., RunFolder]
+) -> None:
+    page.looks.costs.program = (sys.executable, "-c", "import time; time.sleep(60)")
+    page.get(f"/runs/{draft().id}/privacy")
+    (process,) = page.looks.costs.processes.values()
+    assert process.poll() is None
+    page.looks.forget()
+    assert process.poll() is not None
+
+
+def test_a_run_that_begins_ends_what_was_tried_for_it(
+    page: Asked, draft: Callable[..., RunFolder]
+) -> None:
+    page.looks.costs.program = (sys.executable, "-c", "import time; time.sleep(60)")
+    run = draft()
+    page.get(f"/runs/{run.id}/privacy")
+    start(page, run)
+    assert page.looks.costs.processes == {}
+    page.until(run, "done")
+
+
+def test_a_reload_at_any_moment_shows_where_it_stands(
+    page: Asked, draft: Callable[..., RunFolder]
+) -> None:
+    run = draft("slow.csv")
+    steps = ("columns", "context", "privacy")
+    for step in steps:
+        first, second = (page.get(f"/runs/{run.id}/{step}") for _ in range(2))
+        assert first.status_code == second.status_code == 200
+    start(page, run)
+    page.until(run, "running")
+    for _ in range(2):  # a tab of before shows the run, and its form starts nothing
+        assert page.get(f"/runs/{run.id}/privacy").url.path.endswith("/progress")
+        start(page, run)
+    assert len(page.folder.runs()) == 1
+    page.post(f"/runs/{run.id}/stop")
+    page.until(run, "stopped")
+    for step in steps:
+        assert page.get(f"/runs/{run.id}/{step}").status_code == 200
+
+
+def test_a_disk_that_fills_up_while_it_runs_is_said(
+    page: Asked, draft: Callable[..., RunFolder]
+) -> None:
+    run = draft("full.csv")
+    start(page, run)
+    page.until(run, "failed")
+    assert "the disk is full" in page.get(f"/runs/{run.id}/progress").text
+    assert not run.result.exists()
+    assert page.get(f"/runs/{run.id}/columns").status_code == 200  # nothing was lost

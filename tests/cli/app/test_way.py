@@ -12,7 +12,8 @@ import pytest
 
 from sosie.cli.app import upload
 from sosie.cli.app.folder import RunFolder
-from sosie.cli.app.settings import Settings
+from sosie.cli.app.settings import Settings, commands
+from sosie.cli.options import cells
 from sosie.data import cohort
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def test_from_a_file_to_nothing(page: Asked, lang: str) -> None:
     (first, second) = run.job().commands
     assert first == (
         *("run", str(sent), "-o", str(run.result), "--k", "12", "--method", "smoothed"),
-        *("--categorical", "age", "--drop", "patient_id", "--drop", "birth_date"),
+        *("--categorical", "age", "--drop", "patient_id,birth_date"),
         *("--releases", "0", "--context", str(run.path / "context.toml"), "--lang", lang),
     )
     assert shlex.join(["sosie", *first]) in answer.text.replace("&#39;", "'")
@@ -179,6 +180,83 @@ def test_a_date_has_its_format(page: Asked, draft: Callable[..., RunFolder]) -> 
     page.post(f"/runs/{run.id}/columns", {f"c{number}": "date", f"f{number}": "%d/%m/%Y"})
     html = page.get(f"/runs/{run.id}/context").text
     assert "--date &#39;centre=%d/%m/%Y&#39;" in html or "--date centre=%d/%m/%Y" in html
+
+
+def test_a_column_is_coarsened_to_its_first_characters(
+    page: Asked, draft: Callable[..., RunFolder]
+) -> None:
+    run = draft()
+    number = place(page.get(f"/runs/{run.id}/columns").text, "postcode")
+    page.post(f"/runs/{run.id}/columns", {f"c{number}": "coarsen", f"n{number}": "3"})
+    assert "--coarsen postcode=3" in page.get(f"/runs/{run.id}/context").text
+    assert Settings.of(run).roles().coarsen == {"postcode": 3}
+
+
+def test_names_with_commas_are_one_name() -> None:
+    settings = Settings("x", "x.csv", columns={"a, b": "drop", 'c"d': "drop", "e": "keep"})
+    command, _ = commands(RunFolder(Path("run")), settings, document=False)
+    given = command[command.index("--drop") + 1]
+    assert cells(given, "--drop") == ["a, b", 'c"d']
+
+
+def test_what_holds_between_columns_can_be_switched_off(
+    page: Asked, draft: Callable[..., RunFolder]
+) -> None:
+    run = draft()
+    assert "age = years(birth_date, inclusion_date)" in page.get(f"/runs/{run.id}/columns").text
+    page.post(f"/runs/{run.id}/columns", {"table": "yes", "constraints": "yes"})
+    assert "--no-constraints" not in page.get(f"/runs/{run.id}/context").text
+    page.post(f"/runs/{run.id}/columns", {"table": "yes"})
+    assert "--no-constraints" in page.get(f"/runs/{run.id}/context").text
+
+
+def test_rows_that_are_not_people_are_a_choice(
+    page: Asked, draft: Callable[..., RunFolder]
+) -> None:
+    run = draft()
+    found = run.read("inspection.json") or {}
+    people = {"column": "patient", "people": 500, "rows": 2_000}
+    run.write("inspection.json", found | {"people": people, "names_in": [4, 5]})
+    html = page.get(f"/runs/{run.id}/columns").text
+    assert "patient tells 500 people on 2,000 rows" in html
+    assert "named in rows 4 and 5" in html
+    page.post(f"/runs/{run.id}/columns", {"table": "yes", "rows_are_people": "yes"})
+    html = page.get(f"/runs/{run.id}/context").text
+    assert "--names-in 4-5" in html
+    assert "--rows-are-people" in html
+
+
+def test_analyses_are_put_together(page: Asked, draft: Callable[..., RunFolder]) -> None:
+    run = draft()
+    address = f"/runs/{run.id}/context"
+    survival = {"kind": "survival", "outcome": "followup_days", "event": "death", "by1": "arm"}
+    html = page.post(address, {"add": "yes", "releases": "2", **survival}).text
+    assert "survival followup_days, death ~ arm</textarea>" in html
+    mean = {"kind": "mean", "outcome": "age", "by1": "sex", "by2": "arm"}
+    before = "survival followup_days, death ~ arm"
+    page.post(address, {"add": "yes", "analyses": before, **mean})
+    assert Settings.of(run).analyses == [before, "mean age by sex"]
+    assert page.post(address, {"add": "yes", "kind": "mean", "by1": "sex"}).status_code == 422
+    answer = page.post(address, {"analyses": f"{before}\n\nmean age by sex "})
+    assert answer.url.path.endswith("/privacy")
+    line = (
+        "--analysis &#39;survival followup_days, death ~ arm&#39; --analysis &#39;mean age by sex"
+    )
+    assert line in answer.text
+
+
+def test_what_each_k_costs_comes_in(page: Asked, draft: Callable[..., RunFolder]) -> None:
+    run = draft()
+    html = page.get(f"/runs/{run.id}/privacy").text
+    while "data-refresh" in html:
+        assert "http-equiv" not in html  # the form is not taken away while it is filled
+        html = page.get(f"/runs/{run.id}/privacy").text
+    assert "0.048" in html
+    page.post(f"/runs/{run.id}/context", {"analyses": "mean nowhere by sex"})
+    html = page.get(f"/runs/{run.id}/privacy").text
+    while "data-refresh" in html:
+        html = page.get(f"/runs/{run.id}/privacy").text
+    assert "analysis &#39;mean nowhere by sex&#39;" in html
 
 
 def test_a_thousand_columns_come_in_pages(page: Asked, draft: Callable[..., RunFolder]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sosie.audits.associations import MEASURES, associations, measures_of
+from sosie.audits.associations import MEASURES, associations, measures_of, of_both
 from sosie.audits.comparison import compared
 from sosie.audits.definition import Definition, Swept
 from sosie.audits.results import Metric, json_name
@@ -69,7 +69,7 @@ def association_difference(
     comparison = compared(originals, avatars, aligned=False)
     if (reason := comparison.lacks(*DEFINITION.needs)) is not None:
         return DEFINITION.unavailable(reason, target=target)
-    before, after = associations(comparison.originals), associations(comparison.avatars)
+    before, after = of_both(comparison)
     one, other = np.triu_indices(len(before.names), 1)
     measured = ~np.isnan(before.matrix[one, other])
     if not measured.any():

@@ -6,7 +6,7 @@ import errno
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 from sosie.cli.app import settings as chosen
 from sosie.cli.app.folder import FILES, Folder, NotFoundError, RunFolder
 from sosie.cli.app.guard import REPORT_POLICY, Guard, Keys
-from sosie.cli.app.processes import Inspections, Queue
+from sosie.cli.app.processes import Looks, Queue
 from sosie.cli.app.settings import CHOICES, Choice, Settings
 from sosie.cli.app.upload import TooLargeError, fields, limit, receive
 from sosie.cli.app.views import language, rendered
@@ -33,8 +33,11 @@ __all__ = ["application"]
 CARDS = 40
 """Columns on a page: a table of thousands stays quick to read and to send."""
 
-PLAN = ("read", "fit", "draw", "audit", "attack", "report", "forms")
+PLAN = ("read", "fit", "draw", "audit", "analyses", "attack", "report", "forms")
 """Steps of a run, in order."""
+
+ANALYSING = ("formulaic", "statsmodels")
+"""Packages that analyses need."""
 
 STATIC = {"app.css": "text/css", "app.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
@@ -43,6 +46,7 @@ def application(
     folder: Folder,
     keys: Keys,
     queue: Queue,
+    looks: Looks,
     *,
     leave: Callable[[], None],
 ) -> ASGIApp:
@@ -53,9 +57,10 @@ def application(
     folder : all that it writes is in there.
     keys : what opens it.
     queue : of the same folder.
+    looks : what looks at files.
     leave : called when it is closed from the browser.
     """
-    pages = Pages(folder, queue, leave)
+    pages = Pages(folder, queue, looks, leave)
     run = "/runs/{run}"
     routes = [
         Route("/", pages.home),
@@ -85,14 +90,23 @@ def application(
     return Guard(Starlette(routes=routes, exception_handlers=handlers), keys)
 
 
+@dataclass(frozen=True)
+class Draft:
+    """A run whose choices are being made: what was found in its file, and the choices so far."""
+
+    run: RunFolder
+    found: Mapping[str, Any]
+    settings: Settings
+
+
 @dataclass
 class Pages:
     """The handlers, and what they share."""
 
     folder: Folder
     queue: Queue
+    looks: Looks
     leave: Callable[[], None]
-    inspections: Inspections = field(default_factory=Inspections)
 
     # ------------------------------------------------------------ the file
 
@@ -144,7 +158,7 @@ class Pages:
 
     def _begin(self, request: Request, run: RunFolder, path: Path) -> Response:
         Settings(path.name, str(path), language=language(request)).save(run)
-        self.inspections.of(run, str(path))
+        self.looks.files.of(run, str(path))
         return _to(run, "columns")
 
     # ------------------------------------------------------------ the choices
@@ -157,34 +171,33 @@ class Pages:
 
     async def columns(self, request: Request) -> Response:
         """What was read, a card for each column, and what becomes of it."""
-        run = self._run(request)
-        if settled(run):
-            return await self.whereabouts(request)
-        settings = Settings.of(run)
-        found = self._inspection(request, run, settings)
-        if isinstance(found, Response):
-            return found
+        draft = await self._draft(request)
+        if isinstance(draft, Response):
+            return draft
+        run, found, settings = draft.run, draft.found, draft.settings
         cards = ordered(found["columns"])
         pages = max(-(-len(cards) // CARDS), 1)
         number = min(max(_whole(request.query_params.get("page")), 1), pages)
         part = cards[(number - 1) * CARDS : number * CARDS]
-        choices = decided(found, settings)
         if request.method == "POST":
             filled = await fields(request)
-            taken, formats = answers(part, filled)
-            settings = replace(settings, columns=choices).with_columns(taken, formats)
+            settings = settings.with_columns(*answers(part, filled))
+            if "table" in filled:  # what is asked of the table as a whole stands on its first page
+                settings = replace(
+                    settings,
+                    constraints="constraints" in filled,
+                    rows_are_people="rows_are_people" in filled,
+                )
             settings.save(run)
             after = _whole(filled.get("to"))
             return _to(run, f"columns?page={after}" if after else "context")
-        shown = replace(settings, columns=choices)
         return rendered(
             request,
             "columns.html",
-            **self._about(run, shown),
+            **self._about(run, settings),
             step="columns",
             found=found,
             cards=part,
-            choices=choices,
             page=number,
             pages=pages,
             every=CHOICES,
@@ -192,18 +205,25 @@ class Pages:
 
     async def context(self, request: Request) -> Response:
         """Who receives the avatars, and what is stated."""
-        run = self._run(request)
-        if settled(run):
-            return await self.whereabouts(request)
-        settings = Settings.of(run)
+        draft = await self._draft(request)
+        if isinstance(draft, Response):
+            return draft
+        run, found, settings = draft.run, draft.found, draft.settings
         values, error = flat(settings.context), None
+        values["analyses"] = "\n".join(settings.analyses)
         if request.method == "POST":
             values = dict(await fields(request))
             try:
+                added = chosen.analysis(values)
+                values["analyses"] = "\n".join([*chosen.lines(values, "analyses"), *added])
                 stated = chosen.stated(values)
                 chosen.checked(run, stated)
-                replace(settings, context=stated).save(run)
-                return _to(run, "privacy")
+                settings = replace(
+                    settings, context=stated, analyses=chosen.lines(values, "analyses")
+                )
+                settings.save(run)
+                if "add" not in values:
+                    return _to(run, "privacy")
             except InputError as refusal:
                 if isinstance(refusal.__cause__, OSError):  # the disk's fault, not the answers'
                     raise
@@ -214,22 +234,23 @@ class Pages:
             422 if error else 200,
             **self._about(run, settings),
             step="context",
+            found=found,
             values=values,
+            names=[card["name"] for card in found["columns"] if settings.stays(card["name"])],
+            can_analyse=all(find_spec(name) is not None for name in ANALYSING),
             error=error,
         )
 
     async def privacy(self, request: Request) -> Response:
         """How private; from here the run begins."""
-        run = self._run(request)
-        if settled(run):
-            return await self.whereabouts(request)
-        settings = Settings.of(run)
-        found = self._inspection(request, run, settings)
-        if isinstance(found, Response):
-            return found
+        draft = await self._draft(request)
+        if isinstance(draft, Response):
+            return draft
+        run, found, settings = draft.run, draft.found, draft.settings
         most = max((row["k"] for row in found["settings"]), default=2)
         k, method = min(settings.k or found["k"], most), settings.method or found["methods"][0]
-        settings = replace(settings, columns=decided(found, settings), k=k, method=method)
+        settings = replace(settings, k=k, method=method)
+        rows = grouped(found["settings"], found["k"])
         if request.method == "POST":
             filled = await fields(request)
             k, method = _whole(filled.get("k")), filled.get("method", "")
@@ -242,6 +263,7 @@ class Pages:
                     language=language(request),
                 )
                 settings.save(run)
+                self.looks.costs.forget(run)
                 self.queue.submit(run, self._commands(run, settings))
                 return _to(run, "progress")
         return rendered(
@@ -249,12 +271,32 @@ class Pages:
             "privacy.html",
             422 if request.method == "POST" else 200,
             **self._about(run, settings),
+            **self._cost(run, settings, rows),
             step="privacy",
             found=found,
-            groups=grouped(found["settings"]),
+            groups=rows,
             most=most,
             error=f"k: 2 … {most}" if request.method == "POST" else None,
         )
+
+    def _cost(
+        self, run: RunFolder, settings: Settings, rows: Sequence[Mapping[str, int]]
+    ) -> dict[str, Any]:
+        """What each k costs, as far as it is known by now; the page asks again for the rest."""
+        out = f"cost-{settings.digest()}.json"
+        if run.read(out) is None:
+            settings.save(run)  # what it is measured with
+        first = sorted(rows, key=lambda row: row["k"] != settings.k)  # what is looked at
+        ks = ",".join(str(row["k"]) for row in first)
+        known = self.looks.costs.of(run, str(run.path), ks, out=out) or {}
+        looking = self.looks.costs.is_looking(run, out)
+        return {
+            "costs": {row["k"]: row for row in known.get("costs", ())},
+            "refused": known.get("refused"),
+            "looking": looking,
+            "refresh": 1 if looking else None,
+            "stay": True,
+        }
 
     # ------------------------------------------------------------ the run
 
@@ -333,7 +375,7 @@ class Pages:
         run = self._run(request)
         active = run.job().is_active
         if request.method == "POST" and not active:
-            self.inspections.forget(run)
+            self.looks.forget(run)
             run.delete()
             return RedirectResponse("/", 303)
         told = run.read("settings.json") or {"name": run.id}
@@ -361,6 +403,17 @@ class Pages:
     def _run(self, request: Request) -> RunFolder:
         return self.folder.find(request.path_params["run"])
 
+    async def _draft(self, request: Request) -> Draft | Response:
+        """The run of an address whose choices can still be made; else where it stands, or why."""
+        run = self._run(request)
+        if settled(run):
+            return await self.whereabouts(request)
+        settings = Settings.of(run)
+        found = self._inspection(request, run, settings)
+        if isinstance(found, Response):
+            return found
+        return Draft(run, found, completed(found, settings))
+
     def _commands(self, run: RunFolder, settings: Settings) -> list[list[str]]:
         document = all(find_spec(name) is not None for name in ("docx", "matplotlib"))
         return chosen.commands(run, settings, document=document)
@@ -373,7 +426,7 @@ class Pages:
         self, request: Request, run: RunFolder, settings: Settings
     ) -> dict[str, Any] | Response:
         """What was found in the file, or the page that says that it is not known yet, or why."""
-        found = self.inspections.of(run, settings.data)
+        found = self.looks.files.of(run, settings.data)
         if found is not None and "error" not in found:
             return found
         return rendered(
@@ -409,32 +462,42 @@ def settled(run: RunFolder) -> bool:
 def ordered(cards: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Cards with their place in the file, those that need a look first."""
     placed = [{**card, "place": place} for place, card in enumerate(cards)]
-    return sorted(placed, key=lambda card: not (card["suspect"] or card["notes"]))
+    looks = ("suspect", "notes", "codes", "lost")
+    return sorted(placed, key=lambda card: not any(card[look] for look in looks))
 
 
-def decided(found: Mapping[str, Any], settings: Settings) -> dict[str, Choice]:
-    """What becomes of each column: as chosen, else what is proposed."""
+def completed(found: Mapping[str, Any], settings: Settings) -> Settings:
+    """The settings with what becomes of each column: as chosen, else what is proposed."""
     proposed: dict[str, Choice] = {
         card["name"]: "drop"
         for card in found["columns"]
-        if card["suspect"] or card["kind"] == "unreadable"
+        if card["suspect"] or card["kind"] == "unreadable" or is_undrawable(card, found)
     }
-    return {**proposed, **settings.columns}
+    names_in = found["names_in"]
+    return replace(settings, columns={**proposed, **settings.columns}, names_in=names_in)
+
+
+def is_undrawable(card: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    """Whether no level of a column is held by enough people to be drawn."""
+    return bool(card["lost"]) and card["lost"] == found["rows"] - card["missing"]
 
 
 def answers(
     cards: Sequence[Mapping[str, Any]], filled: Mapping[str, str]
-) -> tuple[dict[str, Choice], dict[str, str]]:
-    """Choices and formats of the cards of a form; what is no choice is left as it was."""
+) -> tuple[dict[str, Choice], dict[str, str], dict[str, int]]:
+    """Choices, formats and lengths of a form's cards; what is no choice is left as it was."""
     taken: dict[str, Choice] = {}
     formats: dict[str, str] = {}
+    lengths: dict[str, int] = {}
     for card in cards:
         answer = filled.get(f"c{card['place']}")
         for choice in CHOICES:
             if choice == answer:
                 taken[card["name"]] = choice
         formats[card["name"]] = filled.get(f"f{card['place']}", "").strip()
-    return taken, formats
+        if length := _whole(filled.get(f"n{card['place']}")):
+            lengths[card["name"]] = length
+    return taken, formats, lengths
 
 
 def flat(context: Mapping[str, Any]) -> dict[str, str]:
@@ -452,14 +515,20 @@ def flat(context: Mapping[str, Any]) -> dict[str, str]:
     return told
 
 
-def grouped(settings: Sequence[Mapping[str, int]]) -> list[dict[str, int]]:
-    """Values of k that share their groups: the first, the last, people in the smallest group."""
+def grouped(settings: Sequence[Mapping[str, int]], default: int) -> list[dict[str, int]]:
+    """Values of k that share their groups.
+
+    Each has the first and the last of them, the people in the smallest group, and the one that is
+    tried: the default, where it is among them, else the first.
+    """
     rows: list[dict[str, int]] = []
     for row in settings:
+        k = row["k"]
         if rows and rows[-1]["smallest"] == row["smallest"]:
-            rows[-1]["last"] = row["k"]
+            rows[-1]["last"] = k
+            rows[-1]["k"] = k if k == default else rows[-1]["k"]
         else:
-            rows.append({"first": row["k"], "last": row["k"], "smallest": row["smallest"]})
+            rows.append({"first": k, "last": k, "smallest": row["smallest"], "k": k})
     return rows
 
 

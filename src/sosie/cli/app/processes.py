@@ -7,49 +7,90 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from sosie.cli.app.folder import Folder, Job, RunFolder, queue_is_claimed
 
-__all__ = ["PROGRAM", "Inspections", "Queue"]
+__all__ = ["PROGRAM", "Inspections", "Looks", "Queue"]
 
 PROGRAM = (sys.executable, "-m", "sosie")
+
+INSPECTION = "inspection.json"
 
 
 @dataclass
 class Inspections:
-    """Files being looked at, a process each; they end with the page."""
+    """Files being looked at, a process each.
 
-    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    Attributes
+    ----------
+    program : what looks: its arguments, and last the JSON file that it writes.
+    processes : by that file.
+    """
 
-    def of(self, run: RunFolder, data: str) -> dict[str, Any] | None:
-        """What was found in the file of a run; None while it is being looked at."""
-        process = self.processes.get(run.id)
+    program: Sequence[str]
+    processes: dict[Path, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def of(self, run: RunFolder, *arguments: str, out: str = INSPECTION) -> dict[str, Any] | None:
+        """What was found, from the file of a run; None while it is being looked at."""
+        path = run.path / out
+        process = self.processes.get(path)
         ended = process is not None and process.poll() is not None
-        found = run.read("inspection.json")
-        if process is not None and (found is not None or ended):
-            self.processes.pop(run.id).wait()  # it has written, and is on its way out
+        found = run.read(out)
+        if process is not None and ended:
+            self.processes.pop(path).wait()
         if found is None and ended:  # it wrote nothing: it was killed
             found = {"error": None}
         if found is None and process is None:
-            self._start(run, data)
+            self._start(run, arguments, path)
         return found
 
-    def _start(self, run: RunFolder, data: str) -> None:
-        command = [sys.executable, "-m", "sosie.cli.app.inspection", data]
-        with (run.path / "inspection-errors.txt").open("wb") as errors:
-            self.processes[run.id] = subprocess.Popen(  # noqa: S603 (our own command line, no shell)
-                [*command, str(run.path / "inspection.json")],
+    def is_looking(self, run: RunFolder, out: str = INSPECTION) -> bool:
+        """Whether more may be found."""
+        process = self.processes.get(run.path / out)
+        return process is not None and process.poll() is None
+
+    def _start(self, run: RunFolder, arguments: Sequence[str], path: Path) -> None:
+        command = [*self.program, *arguments, str(path)]
+        with (run.path / "inspection-errors.txt").open("ab") as errors:
+            self.processes[path] = subprocess.Popen(  # noqa: S603 (our own command line, no shell)
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
             )
 
-    def forget(self, run: RunFolder) -> None:
-        """End the look at a file that is deleted."""
-        if process := self.processes.pop(run.id, None):
+    def forget(self, run: RunFolder | None = None) -> None:
+        """End the looks at a run that is deleted or begins, or all of them."""
+        for path in [path for path in self.processes if run is None or path.parent == run.path]:
+            process = self.processes.pop(path)
             process.kill()
             process.wait()
+
+
+@dataclass
+class Looks:
+    """What looks at files beside the page, and ends with it.
+
+    Attributes
+    ----------
+    files : what a file holds.
+    costs : what each k costs.
+    """
+
+    files: Inspections = field(default_factory=lambda: Inspections(looking("inspection")))
+    costs: Inspections = field(default_factory=lambda: Inspections(looking("cost")))
+
+    def forget(self, run: RunFolder | None = None) -> None:
+        """End the looks at a run, or all of them."""
+        self.files.forget(run)
+        self.costs.forget(run)
+
+
+def looking(module: str) -> tuple[str, ...]:
+    """The command of a module of the page."""
+    return (sys.executable, "-m", f"sosie.cli.app.{module}")
 
 
 @dataclass

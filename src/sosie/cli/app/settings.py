@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
 import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from sosie.audits.account import HOLDERS
-from sosie.audits.context import Context
 from sosie.cli.app.folder import RunFolder
 from sosie.errors import InputError
 
+if TYPE_CHECKING:
+    from sosie.data.table import Roles
+
 __all__ = ["CHOICES", "Choice", "Settings", "as_toml", "commands", "shown", "stated"]
 
-Choice = Literal["auto", "category", "number", "date", "surrogate", "drop", "keep"]
+Choice = Literal["auto", "category", "number", "date", "coarsen", "surrogate", "drop", "keep"]
 CHOICES: tuple[Choice, ...] = get_args(Choice)
 
 _OPTIONS: Mapping[Choice, str] = {
     "category": "--categorical",
     "number": "--numeric",
     "date": "--date",
+    "coarsen": "--coarsen",
     "surrogate": "--id",
     "drop": "--drop",
     "keep": "--keep",
 }
+
+RESERVED = ("mean", "share", "odds", "survival", "by")
+"""Words of the grammar of analyses."""
+
+SHORTEST = 2
+"""Characters that stay of a column that is coarsened, where nothing is said: of French postcodes,
+the department."""
 
 _TEXTS = ("purpose", "controller", "residual_risk")
 _LINES = ("recipients", "measures")
@@ -41,6 +54,11 @@ class Settings:
     data : the file of people.
     columns : column -> what becomes of it; ``auto`` where it is absent.
     formats : column of dates -> how its texts write them; ISO 8601 where absent.
+    lengths : column to be coarsened -> characters of it that stay.
+    names_in : lines of the file that name the columns; None for the first.
+    constraints : whether what holds between columns is kept.
+    rows_are_people : whether to go on where a person has several rows.
+    analyses : of the study, that are to come out alike.
     k, method : how private; None and empty for what the command line takes.
     attack : whether the avatars are attacked too.
     context : what the context file holds.
@@ -51,6 +69,11 @@ class Settings:
     data: str
     columns: Mapping[str, Choice] = field(default_factory=dict)
     formats: Mapping[str, str] = field(default_factory=dict)
+    lengths: Mapping[str, int] = field(default_factory=dict)
+    names_in: Sequence[int] | None = None
+    constraints: bool = True
+    rows_are_people: bool = False
+    analyses: Sequence[str] = ()
     k: int | None = None
     method: str = ""
     attack: bool = True
@@ -79,12 +102,47 @@ class Settings:
         run.write_text("context.toml", as_toml(self.context))
         run.write("settings.json", asdict(self))
 
-    def with_columns(self, choices: Mapping[str, Choice], formats: Mapping[str, str]) -> Self:
+    def with_columns(
+        self,
+        choices: Mapping[str, Choice],
+        formats: Mapping[str, str],
+        lengths: Mapping[str, int],
+    ) -> Self:
         """The same with other choices for some columns."""
-        columns = {**self.columns, **choices}
         every = {**self.formats, **formats}
         return replace(
-            self, columns=columns, formats={name: form for name, form in every.items() if form}
+            self,
+            columns={**self.columns, **choices},
+            formats={name: form for name, form in every.items() if form},
+            lengths={**self.lengths, **lengths},
+        )
+
+    def stays(self, name: str) -> bool:
+        """Whether a column is among those of the avatars that are compared."""
+        return self.columns.get(name) not in ("drop", "surrogate")
+
+    def digest(self) -> str:
+        """Of what the avatars of some k depend on."""
+        told = (self.columns, self.formats, self.lengths, self.names_in, self.constraints)
+        text = json.dumps([told, [*self.analyses]], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def roles(self) -> Roles:
+        """What was chosen for each column, as the library takes it."""
+        from sosie.data.table import Roles
+
+        chosen = {
+            choice: tuple(name for name, own in self.columns.items() if own == choice)
+            for choice in CHOICES
+        }
+        return Roles(
+            keep=chosen["keep"],
+            drop=chosen["drop"],
+            id=chosen["surrogate"],
+            categorical=chosen["category"],
+            numeric=chosen["number"],
+            date={name: self.formats.get(name) or None for name in chosen["date"]},
+            coarsen={name: self.lengths.get(name, SHORTEST) for name in chosen["coarsen"]},
         )
 
 
@@ -99,11 +157,17 @@ def commands(run: RunFolder, settings: Settings, *, document: bool) -> list[list
     made += ["--k", str(settings.k)] if settings.k is not None else []
     if settings.method:
         made += ["--method", settings.method]
+    if settings.names_in is not None:
+        first, last = settings.names_in
+        made += ["--names-in", f"{first}" if first == last else f"{first}-{last}"]
     for choice, option in _OPTIONS.items():
-        for name, chosen in settings.columns.items():
-            if chosen == choice:
-                form = settings.formats.get(name, "") if choice == "date" else ""
-                made += _option(option, f"{name}={form}" if form else name)
+        names = [name for name, chosen in settings.columns.items() if chosen == choice]
+        for text in _texts(choice, names, settings):
+            made += _option(option, text)
+    made += [] if settings.constraints else ["--no-constraints"]
+    made += ["--rows-are-people"] if settings.rows_are_people else []
+    for text in settings.analyses:
+        made += _option("--analysis", text)
     if not settings.attack:
         made += ["--releases", "0"]
     if settings.context:
@@ -112,6 +176,18 @@ def commands(run: RunFolder, settings: Settings, *, document: bool) -> list[list
     forms = ["report", str(run.result), "--pia", str(run.path / "assessment.json")]
     forms += ["--docx", str(run.path / "report.docx")] if document else []
     return [made, [*forms, "--lang", settings.language]]
+
+
+def _texts(choice: Choice, names: Sequence[str], settings: Settings) -> list[str]:
+    """What the option of a choice takes; names with a comma stand in double quotes."""
+    if choice == "date":
+        forms = {name: settings.formats.get(name, "") for name in names}
+        return [f"{name}={form}" if form else name for name, form in forms.items()]
+    if choice == "coarsen":
+        return [f"{name}={settings.lengths.get(name, SHORTEST)}" for name in names]
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return [line.getvalue()] if names else []
 
 
 def _option(option: str, text: str) -> list[str]:
@@ -147,6 +223,8 @@ def stated(fields: Mapping[str, str]) -> dict[str, Any]:
     InputError
         A number is none, or the entries do not make a context.
     """
+    from sosie.audits.account import HOLDERS
+
     texts = {key: " ".join(text.split()) for key, text in fields.items()}
     found: dict[str, Any] = {
         key: texts[key] for key in ("recipient", "sensitivity") if texts.get(key)
@@ -154,9 +232,7 @@ def stated(fields: Mapping[str, str]) -> dict[str, Any]:
     if texts.get("releases"):
         found["releases"] = _number("releases", texts["releases"], whole=True)
     found |= {key: texts[key] for key in _TEXTS if texts.get(key)}
-    for key in _LINES:
-        lines = [" ".join(line.split()) for line in fields.get(key, "").splitlines()]
-        found |= {key: [line for line in lines if line]} if any(lines) else {}
+    found |= {key: given for key in _LINES if (given := lines(fields, key))}
     holders = {key: texts[f"holders.{key}"] for key in HOLDERS if texts.get(f"holders.{key}")}
     found |= {"holders": holders} if holders else {}
     found |= _likelihood(texts)
@@ -164,6 +240,47 @@ def stated(fields: Mapping[str, str]) -> dict[str, Any]:
         why = texts.get("severity.why", "")
         found["severity"] = {"level": level} | ({"why": why} if why else {})
     return found
+
+
+def lines(fields: Mapping[str, str], key: str) -> list[str]:
+    """The lines of a field that hold something."""
+    trimmed = [" ".join(line.split()) for line in fields.get(key, "").splitlines()]
+    return [line for line in trimmed if line]
+
+
+def analysis(fields: Mapping[str, str]) -> list[str]:
+    """The analysis that was put together in a form; none where none was asked for.
+
+    >>> analysis({"add": "1", "kind": "mean", "outcome": "stay", "by1": "arm"})
+    ['mean stay by arm']
+    >>> analysis({"add": "1", "kind": "model", "outcome": "bp", "by1": "arm", "by2": "age (years)"})
+    ['bp ~ arm + "age (years)"']
+
+    Raises
+    ------
+    InputError
+        A column is missing in it.
+    """
+    if "add" not in fields:
+        return []
+    kind, outcome, event = (fields.get(key, "") for key in ("kind", "outcome", "event"))
+    by = [name for place in (1, 2, 3) if (name := fields.get(f"by{place}", ""))]
+    if not outcome or not by or (kind == "survival" and not event):
+        raise InputError("an analysis needs an outcome and what it is compared by")
+    left, right = said(outcome), " + ".join(map(said, by))
+    if kind in ("mean", "share"):
+        return [f"{kind} {left} by {said(by[0])}"]
+    return [
+        f"survival {left}, {said(event)} ~ {right}" if kind == "survival" else f"{left} ~ {right}"
+    ]
+
+
+def said(name: str) -> str:
+    """A column's name as analyses take it: in quotes where it is no plain word."""
+    if re.fullmatch(r"[^\W\d][\w.]*", name) and name.lower() not in RESERVED:
+        return name
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def _likelihood(texts: Mapping[str, str]) -> dict[str, Any]:
@@ -187,6 +304,8 @@ def _number(key: str, text: str, *, whole: bool = False) -> float:
 
 def checked(run: RunFolder, context: Mapping[str, Any]) -> None:
     """Raise InputError where these entries do not make a context."""
+    from sosie.audits.context import Context
+
     run.write_text("context-checked.toml", as_toml(context))
     path = run.path / "context-checked.toml"
     try:

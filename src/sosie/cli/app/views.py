@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from sosie.words import LANGUAGES, load
+from sosie.words.readings import reason
 
 __all__ = ["STEPS", "language", "rendered"]
 
@@ -17,6 +18,9 @@ STEPS = ("file", "columns", "context", "privacy", "report")
 """The way through, in order."""
 
 YEAR = 365 * 86_400
+
+OWN_NAMES = {"en": "English", "fr": "Français"}
+"""Of languages, in themselves: a catalogue takes longer to read than a page to write."""
 
 
 def language(request: Request) -> str:
@@ -50,7 +54,7 @@ def rendered(request: Request, template: str, status: int = 200, /, **values: An
         for key, value in request.query_params.items()
         if key == "page" and value.isdecimal()
     )
-    values = {"step": None, "run": None, "error": None, "refresh": None} | values
+    values = {"step": None, "run": None, "error": None, "refresh": None, "stay": None} | values
     page = (
         _environment(lang)
         .get_template(template)
@@ -73,5 +77,7 @@ def _environment(lang: str) -> Environment:
         lstrip_blocks=True,
     )
     other = next(name for name in LANGUAGES if name != lang)
-    environment.globals |= {"_": words, "other": load(other), "lang": lang}
+    names = {"other": other, "other_name": OWN_NAMES[other]}
+    environment.globals |= {"_": words, "lang": lang, **names}
+    environment.filters["reason"] = partial(reason, words)
     return environment

@@ -2,7 +2,7 @@
 
 from sosie.data.constraints.columns import Columns
 from sosie.data.constraints.contradictions import Contradictions, contradictions
-from sosie.data.constraints.discovery import find_constraints
+from sosie.data.constraints.discovery import MOST_COLUMNS, find_constraints
 from sosie.data.constraints.expressions import Derived, parse_derivation, parse_order
 from sosie.data.constraints.formulas import Between, Formula
 from sosie.data.constraints.labels import Bands, Label
@@ -13,6 +13,7 @@ from sosie.data.constraints.rule import Constraint
 from sosie.data.constraints.sums import Sum
 
 __all__ = [
+    "MOST_COLUMNS",
     "Bands",
     "Between",
     "Columns",

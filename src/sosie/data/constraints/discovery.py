@@ -16,7 +16,11 @@ from sosie.data.constraints.rule import FEWEST_BROKEN, Constraint
 from sosie.data.constraints.sums import Sum, find_sums
 from sosie.data.table import Table
 
-__all__ = ["find_constraints"]
+__all__ = ["MOST_COLUMNS", "find_constraints"]
+
+MOST_COLUMNS = 300
+"""Columns of the widest table that is looked at: pairs and triples of more take longer than all
+else."""
 
 
 @np.errstate(over="ignore", invalid="ignore")  # squares of 1e300: nothing is found there
@@ -35,7 +39,7 @@ def find_constraints(table: object, k: int = 10) -> tuple[Constraint, ...]:
     -------
     tuple of Constraint
         Labels first, then one-hot groups, sums, formulas, orders, and pairs of levels that never
-        meet; what others imply is left out.
+        meet; what others imply is left out. None of a table of more than `MOST_COLUMNS`.
 
     Examples
     --------
@@ -48,7 +52,7 @@ def find_constraints(table: object, k: int = 10) -> tuple[Constraint, ...]:
     """
     encoded = table if isinstance(table, Table) else Table.of(table)
     columns = Columns.of(encoded)
-    if len(columns) < FEWEST_BROKEN:
+    if len(columns) < FEWEST_BROKEN or len(encoded.columns) > MOST_COLUMNS:
         return ()
     sample = columns.sample()
     bands = list(find_bands(columns, sample, k))

@@ -128,14 +128,17 @@ def _fits(
 ) -> Iterator[tuple[int, int, float]]:
     """Pairs that a power of ten away are the output in all rows tried."""
     most = int(np.argmax(np.abs(output)))
+    slack = 0.5 * grain * (1 + 1e-6) + 1e-9 * np.abs(output)
     with np.errstate(all="ignore"):
         tens = np.rint(np.log10(output[most] / pairs[..., most]))
         factors = 10.0**tens
-        near = np.abs(output - factors[..., None] * pairs) <= (
-            0.5 * grain * (1 + 1e-6) + 1e-9 * np.abs(output)
-        )
-    fits = near.all(axis=-1) & (np.abs(tens) <= MOST_TENS)
-    for left, right in np.argwhere(fits):
+        near = np.abs(output[most] - factors * pairs[..., most]) <= slack[most]
+        lefts, rights = np.nonzero(near & (np.abs(tens) <= MOST_TENS))
+        for row in range(len(output)):  # a row rules out most pairs
+            computed = factors[lefts, rights] * pairs[lefts, rights, row]
+            near = np.abs(output[row] - computed) <= slack[row]
+            lefts, rights = lefts[near], rights[near]
+    for left, right in zip(lefts, rights, strict=True):
         if left != right and (form != "product" or left < right):
             yield int(left), int(right), float(f"{factors[left, right]:.0e}")
 

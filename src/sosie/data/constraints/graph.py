@@ -24,12 +24,19 @@ class Graph:
     """Columns, what each is restored from, and the orders between them.
 
     Rules are added by falling importance; each takes columns that none before it took.
+
+    Parameters
+    ----------
+    fixed : columns that are never restored from others.
     """
 
-    def __init__(self, table: Table, columns: Columns, k: int) -> None:
+    def __init__(
+        self, table: Table, columns: Columns, k: int, fixed: Collection[Name] = ()
+    ) -> None:
         self.table = table
         self.columns = columns
         self.k = k
+        self.fixed = {*fixed}
         self.linked = {name for group in table.roles.linked for name in group}
         self._steps: dict[Name, Step] = {}
         self._kept: set[int] = set()
@@ -39,8 +46,8 @@ class Graph:
 
     @property
     def taken(self) -> set[Name]:
-        """Columns that are restored, or that the user has linked."""
-        return {*self._steps, *self.linked}
+        """Columns that are restored or never are, or that the user has linked."""
+        return {*self._steps, *self.linked, *self.fixed}
 
     def add(self, rule: Rule) -> None:
         """Find a step that keeps a rule, if there is one."""
@@ -105,7 +112,7 @@ class Graph:
             given = next(name for name in rule.columns if name != output)
             step = self._steps.get(output)
             outputs = step.columns if isinstance(step, Joined) else (output,)
-            blocked = output in self.linked or isinstance(step, Computed)
+            blocked = output in self.linked | self.fixed or isinstance(step, Computed)
             is_level = isinstance(self.columns.encoded[output], Levels)
             if blocked or not is_level or self._ancestors([given]) & {*outputs}:
                 continue
@@ -145,10 +152,16 @@ class Graph:
             ready = [name for name in left if left.isdisjoint(self._inputs(name))]
             name = min(
                 ready,
-                key=lambda n: (n not in computed, n not in needed, scales.get(n, 0.0), place[n]),
+                key=lambda n: (
+                    n not in self.fixed,
+                    n not in computed,
+                    n not in needed,
+                    scales.get(n, 0.0),
+                    place[n],
+                ),
             )
             step = self._steps.get(name)
-            if step is None and name in ordered and name not in self.linked:
+            if step is None and name in ordered and name not in self.linked | self.fixed:
                 below = tuple(sorted(done & lows.get(name, set()), key=place.__getitem__))
                 above = tuple(sorted(done & highs.get(name, set()), key=place.__getitem__))
                 step = self._place(name, below, above)

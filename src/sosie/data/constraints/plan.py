@@ -19,7 +19,7 @@ function of published ones: it tells nothing more than they do, and may leave th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -81,6 +81,7 @@ class Plan:
         orders: Sequence[str] = (),
         derivations: Sequence[str] = (),
         found: bool = True,
+        fixed: Collection[Name] = (),
     ) -> Self:
         """Plan a table.
 
@@ -89,6 +90,7 @@ class Plan:
         k : people who must hold a level for it to count, and whose mean closes a range.
         orders, derivations : what the user says, as ``--order`` and ``--derive`` take it.
         found : whether constraints are also looked for (``--no-constraints`` says no).
+        fixed : columns that the method sees as they are: others are restored from them.
 
         Raises
         ------
@@ -102,13 +104,18 @@ class Plan:
         outputs = {c.columns for c in said}
         others = find_constraints(table, k) if found else ()
         constraints = (*said, *(c for c in others if c.columns not in outputs))
-        return cls._planned(table, columns, constraints, k)
+        return cls._planned(table, columns, constraints, k, fixed)
 
     @classmethod
     def _planned(
-        cls, table: Table, columns: Columns, constraints: tuple[Constraint, ...], k: int
+        cls,
+        table: Table,
+        columns: Columns,
+        constraints: tuple[Constraint, ...],
+        k: int,
+        fixed: Collection[Name],
     ) -> Self:
-        graph = Graph(table, columns, k)
+        graph = Graph(table, columns, k, fixed)
         # One-hot columns first: they are one category, whatever else is known of one of them.
         for constraint in sorted(constraints, key=lambda c: (c.found, c.kind != "onehot")):
             graph.add(constraint.rule)

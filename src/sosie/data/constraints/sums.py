@@ -141,7 +141,7 @@ def _lookups(hashes: NDArray[np.int64], most: int) -> Iterator[tuple[int, tuple[
             yield second, (first,)
     subsets = {
         count: np.array(list(combinations(range(size), count)), dtype=np.int64).reshape(-1, count)
-        for count in (1, 2, 3)
+        for count in range(1, min(most, 4))
     }
     sums = {count: hashes[rows].sum(axis=1) % MODULUS for count, rows in subsets.items()}
     # The smaller subset is looked up among pairs, or single columns, that make up the rest.

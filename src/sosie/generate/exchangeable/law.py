@@ -14,7 +14,7 @@ from sosie.compute.arrays import Floats, Ints
 from sosie.compute.storage import MEMORY, Space
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.data.table import Levels, Numbers, Table
-from sosie.errors import SosieWarning
+from sosie.errors import Reason
 from sosie.generate.exchangeable.ancestry import Ancestors, Groups, blocks_of, every_so_many
 from sosie.generate.exchangeable.choices import MANY, Choice, choice_of
 from sosie.generate.exchangeable.features import Layout
@@ -34,6 +34,7 @@ from sosie.generate.exchangeable.slots import padded_logits, pieces
 from sosie.generate.exchangeable.targets import Slots, shares
 from sosie.generate.exchangeable.tilt import Centred, tilt_of
 from sosie.generate.mixture import groups_of
+from sosie.words.readings import warning_of
 
 __all__ = [
     "POOLED",
@@ -189,7 +190,7 @@ def _layout(
 ) -> Layout:
     columns = list(groups_of(table))
     made: list[Any] = [None] * len(columns)
-    notes: list[list[str]] = [[] for _ in columns]
+    notes: list[list[Reason]] = [[] for _ in columns]
 
     def work(part: slice) -> None:
         for i in range(part.start, part.stop):
@@ -203,7 +204,7 @@ def _layout(
 
     each_part(work, len(columns), 1, threads)
     for note in (note for some in notes for note in some):
-        warnings.warn(note, SosieWarning, stacklevel=4)
+        warnings.warn(warning_of(note), stacklevel=4)
     choices = [one for one in made if isinstance(one, Choice)]
     if any(choice.size > MANY for choice in choices):
         choices = [

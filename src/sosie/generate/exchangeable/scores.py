@@ -14,7 +14,7 @@ from sosie.compute.storage import Space
 from sosie.compute.sums import tally
 from sosie.data.missing import tagged, tags
 from sosie.data.table import Numbers
-from sosie.errors import InputError
+from sosie.errors import InputError, Reason
 from sosie.generate.exchangeable.choices import Choice
 from sosie.generate.exchangeable.fixed_point import SCORE, on_grid
 from sosie.generate.exchangeable.tails import Back
@@ -67,7 +67,7 @@ class Number:
 
 
 def number_of(
-    column: Numbers, order: Ints, k: int, least: int, storage: Space, notes: list[str]
+    column: Numbers, order: Ints, k: int, least: int, storage: Space, notes: list[Reason]
 ) -> Number:
     """Prepare a number.
 
@@ -96,11 +96,9 @@ def number_of(
             " drawn; drop it (--drop)"
         )
     if 0 < counts[SCORED] < fewest:
-        notes.append(
-            f"column {column.name!r}: only {counts[SCORED]} people have a value"
-            f"{'' if normal.spike is None else f' other than {normal.spike:g}'}, which could be"
-            f" told from the avatars; none has one (at least {fewest} people are needed)"
-        )
+        values = {"column": str(column.name), "people": int(counts[SCORED]), "fewest": fewest}
+        key = "too_few_values" if normal.spike is None else "too_few_values_beside"
+        notes.append(Reason(key, values | {"spike": normal.spike}))
     back = None
     if SCORED in allowed:
         some = column.values if normal.scored.all() else column.values[normal.scored]

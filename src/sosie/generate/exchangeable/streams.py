@@ -20,6 +20,8 @@ class Stream(IntEnum):
     PAIRING = 18
     PILOT_NOISE = 19
     PILOT_LEVELS = 20
+    ROWS = 21
+    PILOT_ROWS = 22
 
 
 def stream(

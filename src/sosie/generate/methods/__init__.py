@@ -1,4 +1,7 @@
-"""Methods of making avatars, behind one protocol: a file each, registered here once.
+"""Methods of making avatars, behind one protocol: a file each.
+
+A module of this package that has a ``METHOD`` is one: lists elsewhere read `METHODS`, so that a new
+one needs a module, its words and its test.
 
 A method states its defaults, fits a table, and gives a `Fitted` from which releases are drawn.
 Whoever releases, attacks or reports reads from these two what the method can and can't do.
@@ -7,6 +10,8 @@ Whoever releases, attacks or reports reads from these two what the method can an
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Protocol, Self
 
 from sosie.compute.arrays import Ints
@@ -15,9 +20,6 @@ from sosie.data.table import Table
 from sosie.errors import InputError, Reason
 from sosie.generate.gathered import Gathered, Layout
 from sosie.generate.guarantee import Guarantee
-from sosie.generate.methods.barycentre import Barycentre
-from sosie.generate.methods.exchangeable import Exchangeable
-from sosie.generate.methods.smoothed import Smoothed
 from sosie.generate.mixture import Mixture
 from sosie.latent.famd import FAMD
 
@@ -85,6 +87,7 @@ class Method(Protocol):
     Attributes
     ----------
     key : its name; words about it stand in the catalogues under ``methods.<key>`` and the like.
+    place : in lists; the least is the default.
     k, components : defaults.
     least_k : the smallest k that it takes.
     decodes : ways of decoding categories, the default first; empty where it has no choice.
@@ -92,6 +95,9 @@ class Method(Protocol):
 
     @property
     def key(self) -> str: ...  # noqa: D102 (above)
+
+    @property
+    def place(self) -> int: ...  # noqa: D102 (above)
 
     @property
     def k(self) -> int: ...  # noqa: D102 (above)
@@ -133,9 +139,13 @@ class Method(Protocol):
         """
 
 
-METHODS: dict[str, Method] = {
-    method.key: method for method in (Exchangeable(), Smoothed(), Barycentre())
-}
+def _declared() -> dict[str, Method]:
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    every: list[Method] = [module.METHOD for module in modules if hasattr(module, "METHOD")]
+    return {method.key: method for method in sorted(every, key=lambda method: method.place)}
+
+
+METHODS: dict[str, Method] = _declared()
 """Methods by their key, the default first."""
 
 

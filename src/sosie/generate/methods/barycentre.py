@@ -15,7 +15,7 @@ from sosie.generate.mixture import Mixture
 from sosie.generate.noise import NoSums, Sums
 from sosie.generate.scales import OwnScale, Scaled
 
-__all__ = ["Barycentre"]
+__all__ = ["METHOD", "Barycentre"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class Barycentre(LocalMethod):
     """The published method: every level may be drawn, and nothing is added to the mean."""
 
     key: str = "barycentre"
+    place: int = 2
 
     def min_level_count(self, k: int) -> int:
         """Every level, as published."""
@@ -39,3 +40,6 @@ class Barycentre(LocalMethod):
         """None."""
         del mixture, threads
         return NoSums()
+
+
+METHOD = Barycentre()

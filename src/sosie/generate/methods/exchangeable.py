@@ -34,7 +34,7 @@ from sosie.latent.tree import REACH, groups
 if TYPE_CHECKING:
     from sosie.generate.settings import Settings
 
-__all__ = ["Exchangeable", "ExchangeableFitted", "in_canonical_codes", "in_space"]
+__all__ = ["METHOD", "Exchangeable", "ExchangeableFitted", "in_canonical_codes", "in_space"]
 
 MOST_LEVELS = 60
 """Levels with which a column enters the latent space: the commonest ones, and one for all others.
@@ -62,6 +62,7 @@ class Exchangeable:
     """
 
     key: str = "exchangeable"
+    place: int = 0
     k: int = 10
     components: int = 10
     least_k: int = 2
@@ -274,3 +275,6 @@ def _described(names: Sequence[Hashable], labels: Sequence[str]) -> str:
     return ", ".join(
         f"{name} = {label or '(missing)'}" for name, label in zip(names, labels, strict=True)
     )
+
+
+METHOD = Exchangeable()

@@ -20,7 +20,7 @@ from sosie.generate.noise import NoiseSums, NoSums, Sums
 from sosie.generate.normal_scores import NormalScores
 from sosie.generate.scales import Scaled
 
-__all__ = ["Smoothed"]
+__all__ = ["METHOD", "Smoothed"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Smoothed(LocalMethod):
     """Mixtures of neighbours, with noise on normal scores."""
 
     key: str = "smoothed"
+    place: int = 1
 
     def min_level_count(self, k: int) -> int:
         """K people share what may be drawn."""
@@ -43,3 +44,6 @@ class Smoothed(LocalMethod):
     def noise_sums(self, mixture: Mixture, threads: int) -> Sums:
         """Those of the covariance of the neighbours' scores; none where there are no numbers."""
         return NoiseSums.of(mixture, threads) if mixture.numbers else NoSums()
+
+
+METHOD = Smoothed()

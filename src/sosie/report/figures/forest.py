@@ -27,11 +27,11 @@ from sosie.words import Words
 
 __all__ = ["ForestLine", "Point", "forest"]
 
-_WIDTH, _ROW = 480, 34
+_WIDTH, _ROW = 320, 48  # so that a phone shows it at full size
+_NAME = -12  # where a term's name and verdict stand, above its intervals
+_BELOW = 8  # the middle of its intervals
 _APART = 6  # half the distance between the two intervals of a term
 _DASH = "6 3"
-_LABEL = 26
-_SMALL = 11
 
 
 class Point(NamedTuple):
@@ -55,7 +55,7 @@ class ForestLine(NamedTuple):
 def forest(
     words: Words, lines: Sequence[ForestLine], *, log: bool, nothing: float | None, title: str
 ) -> Figure:
-    """Terms below each other, the verdict beside each.
+    """Terms below each other, name and verdict above the intervals of each.
 
     Parameters
     ----------
@@ -72,28 +72,36 @@ def forest(
         key = line([(14, -6), (14, 6)], SOFT, width=1.5, dash="2 3")
         keys.append((key, words("analyses.no_effect")))
     names, top = legend(keys, _WIDTH)
-    beside = 12 + max((label_width(one.verdict, _SMALL) for one in lines), default=0)
     bottom = top + _ROW * len(lines) + 44
     marks = _ratio_ticks(words, low, high) if log else ticks(words, low, high)
-    places = [(float(i), shortened(one.label, _LABEL)) for i, one in enumerate(lines)]
     axes = plane(
         Axis(low, high, marks, title, log=log),
-        Axis(len(lines) - 0.5, -0.5, places, grid=False),
-        *(0, top, _WIDTH - beside, bottom),
+        Axis(len(lines) - 0.5, -0.5, (), grid=False),
+        *(0, top, _WIDTH - 8, bottom),
     )
     parts = [names, axes.svg]
-    if nothing is not None and low <= nothing <= high:
-        ends = [(axes.x(nothing), axes.y.start), (axes.x(nothing), axes.y.end)]
-        parts.append(line(ends, SOFT, width=1.5, dash="2 3"))
     for i, one in enumerate(lines):
-        y = axes.y(i)
+        y = axes.y(i) + _BELOW
+        if nothing is not None and low <= nothing <= high:  # beside the intervals, not the words
+            ends = [(axes.x(nothing), y - 2 * _APART), (axes.x(nothing), y + 2 * _APART)]
+            parts.append(line(ends, SOFT, width=1.5, dash="2 3"))
         sides = ((one.original, -_APART, ORIGINALS, "", "circle"),
                  (one.avatars, _APART, AVATARS, _DASH, "square"))  # fmt: skip
         for point, shift, color, dash, shape in sides:
             if point is not None:
                 parts += _interval(axes.x, point, y + shift, color, dash, shape, one.hover)
-        parts.append(text(_WIDTH, y + 4, one.verdict, anchor="end", size=_SMALL, color=SOFT))
+        room = _WIDTH - 12 - label_width(one.verdict)
+        name, place = _fitted(one.label, room), axes.y(i) + _NAME
+        parts.append(text(0, place, name))
+        parts.append(text(_WIDTH, place, one.verdict, anchor="end", color=SOFT))
     return Figure(_WIDTH, round(bottom), "".join(parts))
+
+
+def _fitted(label: str, room: float) -> str:
+    """As much of a label as there is room for."""
+    whole = shortened(label, len(label) + 1)
+    lengths = range(len(whole), 1, -1)
+    return next((cut for n in lengths if label_width(cut := shortened(whole, n)) <= room), "…")
 
 
 def _key(color: str, dash: str, shape: str) -> str:

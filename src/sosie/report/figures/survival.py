@@ -21,7 +21,7 @@ from sosie.words import Words
 
 __all__ = ["Steps", "survival"]
 
-_WIDTH, _HEIGHT = 420, 250
+_WIDTH, _HEIGHT = 320, 220  # so that a phone shows it at full size
 _DASH = "7 4"
 
 Band = Sequence[tuple[float, float] | None]

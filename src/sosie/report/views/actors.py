@@ -10,6 +10,7 @@ from sosie.audits.account import HOLDERS
 from sosie.report.views.attacks import ROWS, attack_reading
 from sosie.report.views.lists import Cell
 from sosie.words import Words
+from sosie.words.readings import Standing
 
 __all__ = ["SCENARIOS", "ActorRow", "ActorView", "Found", "actors"]
 
@@ -49,6 +50,8 @@ class ActorRow:
     strongest: Found | None
     missing: str
     reading: str
+    standing: Standing | None = None
+    """Against the target of attackers; None where it is not judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,9 @@ class ActorView:
 
     @property
     def strongest(self) -> Found | None:
-        """The strongest rate of its scenarios; None where none was measured."""
-        found = [row.strongest for row in self.rows if row.strongest is not None]
+        """The strongest rate of those that link or single out; None where none was measured."""
+        rows = (row for row in self.rows if row.key in LINKAGE)
+        found = [row.strongest for row in rows if row.strongest is not None]
         return max(found, key=lambda found: found.rate.order or 0.0, default=None)
 
     @property
@@ -129,16 +133,20 @@ def _judged(
     if holder == "controller":
         bound = guarantee.get("bound")
         if bound is None:
-            verdict = words("actors.judged_none", target=target)
+            met, verdict = False, words("actors.judged_none", target=target)
         else:
-            met = "met" if 100 * bound <= goal else "missed"
-            share = words.value(100 * bound, "%")
-            verdict = words(f"actors.judged_bound_{met}", bound=share, target=target)
-        return replace(row, reading=f"{row.reading} {verdict}") if row.reading else row
+            met, share = 100 * bound <= goal, words.value(100 * bound, "%")
+            key = f"actors.judged_bound_{'met' if met else 'missed'}"
+            verdict = words(key, bound=share, target=target)
+        standing = Standing.CLEAR if met else Standing.MISSED
+        read = f"{row.reading} {verdict}" if row.reading else verdict
+        return replace(row, reading=read, standing=standing)
     if row.strongest is None or row.strongest.rate.order is None:
         return row
-    met = "met" if row.strongest.rate.order <= goal else "missed"
-    return replace(row, reading=f"{row.reading} {words(f'actors.judged_{met}', target=target)}")
+    met = row.strongest.rate.order <= goal
+    verdict = words(f"actors.judged_{'met' if met else 'missed'}", target=target)
+    standing = Standing.CLEAR if met else Standing.MISSED
+    return replace(row, reading=f"{row.reading} {verdict}", standing=standing)
 
 
 def _profile(complement: ActorRow, rows: tuple[ActorRow, ...]) -> tuple[ActorRow, ...]:

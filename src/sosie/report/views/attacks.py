@@ -99,9 +99,9 @@ def _scenario_name(words: Words, key: str) -> str:
 def _settings(words: Words, attack: Mapping[str, Any]) -> str:
     if any(attack.get(key) is None for key in ("rows", "k", "components")):
         return ""
-    method, decode = str(attack.get("method", "")), str(attack.get("decode", ""))
+    method, decode = str(attack.get("method", "")), str(attack.get("decode") or "")
     return words(
-        "attack.settings",
+        "attack.settings_decode" if decode else "attack.settings",
         rows=words.number(attack["rows"]),
         k=words.number(attack["k"]),
         components=words.number(attack["components"]),

@@ -9,12 +9,13 @@ from typing import Any
 from sosie.report.views.actors import ActorView
 from sosie.report.views.attacks import AttackView
 from sosie.report.views.columns import ColumnsView
+from sosie.report.views.constraints import constraints
 from sosie.report.views.lists import listed
-from sosie.report.views.metrics import CRITERIA, CriterionView
+from sosie.report.views.metrics import CRITERIA, CriterionView, Judged
 from sosie.words import Words
 from sosie.words.readings import Standing
 
-__all__ = ["Step", "attackers", "done", "limits", "next_steps", "remains"]
+__all__ = ["Step", "attackers", "done", "judged", "limits", "next_steps", "remains"]
 
 _MOST_ADVICE = 3
 
@@ -36,7 +37,7 @@ def done(
 ) -> tuple[str, ...]:
     """What was done, as paragraphs."""
     data, parameters = run["data"], run["parameters"]
-    used = audit.get("rows", data["rows"])
+    used, told = audit.get("rows", data["rows"]), _rows_of_people(run)
     everyone = words("report.summary.everyone")
     others = words(
         "report.summary.others",
@@ -48,21 +49,43 @@ def done(
         "rows": words.number(data["rows"]),
         "columns": words.number(data["columns"]),
         "published": everyone if used >= data["rows"] else others,
+        "people": "" if told is None else words.number(told),
     }
     return (
-        " ".join(_generation(words, parameters, shown)),
-        " ".join(_choices(words, parameters)),
+        " ".join(_generation(words, run, audit, shown)),
+        " ".join([*_choices(words, parameters), *_kept(words, run)]),
         " ".join(_measures(words, criteria, attack)),
     )
 
 
+def _rows_of_people(run: Mapping[str, Any]) -> int | None:
+    """How many people the rows are of, where a person has several."""
+    why = (run.get("guarantee") or {}).get("reason") or {}
+    if not isinstance(why, Mapping) or why.get("key") != "rows_are_not_people":
+        return None
+    return int(why["values"]["people"])
+
+
+def _kept(words: Words, run: Mapping[str, Any]) -> Iterable[str]:
+    """How many relations between columns are kept, and the first."""
+    rows = [row for row in constraints(words, run) if row.kept]
+    if rows:
+        yield words.count("report.summary.done_constraints", len(rows), text=rows[0].text)
+
+
 def _generation(
-    words: Words, parameters: Mapping[str, Any], shown: Mapping[str, str]
+    words: Words, run: Mapping[str, Any], audit: Mapping[str, Any], shown: Mapping[str, str]
 ) -> Iterable[str]:
+    parameters = run["parameters"]
     if parameters.get("k") is None or parameters.get("components") is None:
         yield words("report.summary.done_given", **shown)
         return
-    yield words("report.summary.done_people", **shown)
+    yield words(f"report.summary.done_{'rows' if shown['people'] else 'people'}", **shown)
+    left = run["data"]["columns"] - len(parameters.get("drop") or ())
+    avatars = audit.get("avatars", audit.get("rows", run["data"]["rows"]))
+    yield words(
+        "report.summary.done_avatars", avatars=words.number(avatars), columns=words.number(left)
+    )
     key = f"report.summary.done_{parameters.get('method')}"
     if key in words:
         k, components = parameters["k"], parameters["components"]
@@ -105,6 +128,14 @@ def remains(
     for standing, key in ((Standing.MISSED, "missed"), (Standing.MISSING, "uncomputed")):
         if names := _names(criteria, standing):
             lines.append(words(f"report.summary.remains_{key}", names=listed(words, names)))
+    over = [
+        one.name
+        for criterion in criteria
+        for one in criterion.attackers
+        if one.standing is Standing.MISSED
+    ]
+    if over:
+        lines.append(words("report.summary.remains_attackers", names=listed(words, over)))
     if columns.below:
         names_below = listed(words, columns.below, most=3)
         lines.append(
@@ -162,6 +193,8 @@ def next_steps(
     missed = [metric for criterion in criteria for metric in criterion.of(Standing.MISSED)]
     if missed:
         steps.append(Step(words("report.next.improve"), _best_advice(words, missed)))
+    if any(one.standing is Standing.MISSED for c in criteria for one in c.attackers):
+        steps.append(Step(words("report.next.attackers")))
     if columns.below:
         steps.append(Step(words("report.next.columns")))
     if attack is None:
@@ -205,6 +238,21 @@ def attackers(words: Words, actors: Iterable[ActorView]) -> tuple[str, ...]:
 def _rate(actor: ActorView) -> float:
     found = actor.strongest
     return 0.0 if found is None or found.rate.order is None else found.rate.order
+
+
+def judged(words: Words, actors: Iterable[ActorView]) -> dict[str, list[Judged]]:
+    """The attackers that are judged, by the criterion that they bear on.
+
+    Whoever holds the published file alone singles out rows; all others link rows to people.
+    """
+    found: dict[str, list[Judged]] = {}
+    for actor in actors:
+        criterion = "singling_out" if actor.key == "file" else "linkability"
+        for row in actor.rows:
+            if row.standing is not None:
+                name = words("report.summary.attacker", actor=actor.name, scenario=row.scenario)
+                found.setdefault(criterion, []).append(Judged(name, row.standing))
+    return found
 
 
 def _names(criteria: Iterable[CriterionView], standing: Standing) -> list[str]:

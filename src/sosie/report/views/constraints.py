@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sosie.words import Words
+from sosie.words.readings import reason
 
 __all__ = ["ConstraintRow", "constraints"]
 
@@ -17,13 +18,14 @@ class ConstraintRow(NamedTuple):
     kind: str
     origin: str
     avatars: str
+    kept: bool
 
 
 def constraints(words: Words, run: Mapping[str, Any]) -> tuple[ConstraintRow, ...]:
     """The constraints of ``run.json``; none where the file says nothing of them."""
     return tuple(
         ConstraintRow(
-            str(told["text"]),
+            reason(words, told.get("phrase")) or str(told["text"]),
             words.get(f"constraints.kinds.{told['kind']}", str(told["kind"])),
             ", ".join(
                 words(f"constraints.{key}")
@@ -33,6 +35,7 @@ def constraints(words: Words, run: Mapping[str, Any]) -> tuple[ConstraintRow, ..
                 )
             ),
             words.value(100 * told["avatars"], "%"),
+            bool(told["kept"]),
         )
         for told in run.get("constraints", ())
     )

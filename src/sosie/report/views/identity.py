@@ -51,7 +51,7 @@ def identity(words: Words, run: Mapping[str, Any], audit: Mapping[str, Any]) -> 
         facts=tuple((key, words(f"report.identity.{key}"), text) for key, text in facts),
         fingerprint=str(data.get("fingerprint", "")),
         parameters=tuple(
-            (words(f"report.parameters.{key}"), text)
+            (_label(words, key, run["parameters"]), text)
             for key, text in _parameters(words, run["parameters"])
         ),
         warnings=tuple(
@@ -68,12 +68,19 @@ def _different(notes: Iterable[Any]) -> Iterable[Any]:
 def _warned(words: Words, note: Any) -> Warned:
     """A note as an object in the page's language; one that is a text as it was written."""
     free = not isinstance(note, Mapping)
-    return Warned(reason(words, note), "en" if free and words.language != "en" else "")
+    text = reason(words, note)
+    return Warned(text[:1].upper() + text[1:], "en" if free and words.language != "en" else "")
+
+
+def _label(words: Words, key: str, parameters: Mapping[str, Any]) -> str:
+    """A parameter's name, which for some depends on the method."""
+    usual = f"report.parameters.{key}"
+    return words.get(f"{usual}_{parameters.get('method')}", words(usual))
 
 
 def _parameters(words: Words, parameters: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     for key in _WAYS:
-        if key in parameters:
+        if parameters.get(key) is not None:
             yield key, words.get(f"report.methods.{parameters[key]}", str(parameters[key]))
     for key in _NUMBERS:
         if parameters.get(key) is not None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sosie.audits.registry import definition_of
 from sosie.report.views.lists import listed
 from sosie.words import Words
 from sosie.words.readings import Standing, advice, example, meaning, reading, standing
 
-__all__ = ["Bar", "CriterionView", "MetricView", "criteria"]
+__all__ = ["Bar", "CriterionView", "Judged", "MetricView", "criteria"]
 
 CRITERIA = ("singling_out", "linkability", "inference")
 
@@ -52,11 +52,18 @@ class MetricView:
     controlled: bool = False
 
 
+class Judged(NamedTuple):
+    """An attacker by name, and how its rate stands against the target of attackers."""
+
+    name: str
+    standing: Standing
+
+
 @dataclass(frozen=True, slots=True)
 class CriterionView:
-    """One criterion: its metrics and its verdict in sentences.
+    """One criterion: its metrics, its attackers, and its verdict in sentences.
 
-    ``standing`` is that of its worst metric, None where nothing was measured.
+    ``standing`` is that of its worst metric or attacker, None where nothing was measured.
     """
 
     key: str
@@ -66,6 +73,7 @@ class CriterionView:
     standing: Standing | None
     result: str
     verdict: tuple[str, ...]
+    attackers: tuple[Judged, ...] = ()
 
     def of(self, *standings: Standing) -> tuple[MetricView, ...]:
         """Metrics that stand so."""
@@ -73,20 +81,34 @@ class CriterionView:
 
 
 def criteria(
-    words: Words, audit: Mapping[str, Any], parameters: Mapping[str, Any]
+    words: Words,
+    audit: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+    attackers: Mapping[str, Sequence[Judged]] | None = None,
 ) -> tuple[CriterionView, ...]:
-    """The three criteria, measured or not, then membership and utility where measured."""
+    """The three criteria, measured or not, then membership and utility where measured.
+
+    Parameters
+    ----------
+    attackers : those of each criterion: it is met only where they meet their target.
+    """
     groups: dict[str, list[MetricView]] = {key: [] for key in CRITERIA}
     privacy, utility = audit["privacy"], audit["utility"]
     for place, (key, metric) in enumerate([*privacy.items(), *utility.items()], start=1):
         criterion = "utility" if place > len(privacy) else metric.get("criterion") or CRITERIA[0]
         view = _metric(words, key, place, metric, parameters, audit)
         groups.setdefault(str(criterion), []).append(view)
-    return tuple(_criterion(words, key, metrics) for key, metrics in groups.items())
+    return tuple(
+        _criterion(words, key, metrics, (attackers or {}).get(key, ()))
+        for key, metrics in groups.items()
+    )
 
 
-def _criterion(words: Words, key: str, metrics: list[MetricView]) -> CriterionView:
-    worst = _worst(metric.standing for metric in metrics)
+def _criterion(
+    words: Words, key: str, metrics: list[MetricView], attackers: Sequence[Judged]
+) -> CriterionView:
+    judged = [Judged(metric.name, metric.standing) for metric in metrics] + list(attackers)
+    worst = _worst(one.standing for one in judged)
     return CriterionView(
         key=key,
         name=words.get(f"criteria.{key}.name", key),
@@ -94,7 +116,8 @@ def _criterion(words: Words, key: str, metrics: list[MetricView]) -> CriterionVi
         metrics=tuple(metrics),
         standing=worst,
         result=words(f"verdict.{worst or 'unmeasured'}"),
-        verdict=_verdict(words, metrics),
+        verdict=_verdict(words, judged),
+        attackers=tuple(attackers),
     )
 
 
@@ -109,23 +132,23 @@ def _worst(standings: Iterable[Standing]) -> Standing | None:
     return min(standings, key=order.index, default=None)
 
 
-def _verdict(words: Words, metrics: list[MetricView]) -> tuple[str, ...]:
-    if not metrics:
+def _verdict(words: Words, judged: Sequence[Judged]) -> tuple[str, ...]:
+    if not judged:
         return ()
 
     def names(wanted: Standing) -> list[str]:
-        return [metric.name for metric in metrics if metric.standing is wanted]
+        return [one.name for one in judged if one.standing is wanted]
 
     missed, narrow = names(Standing.MISSED), names(Standing.NARROW)
-    judged = len(missed) + len(narrow) + len(names(Standing.CLEAR))
+    number = len(missed) + len(narrow) + len(names(Standing.CLEAR))
     sentences = []
-    if missed and judged == 1:
+    if missed and number == 1:
         sentences.append(words("verdict.names_missed_only", names=listed(words, missed)))
     elif missed:
         key = "verdict.names_missed_one" if len(missed) == 1 else "verdict.names_missed_many"
-        sentences.append(words(key, missed=len(missed), n=judged, names=listed(words, missed)))
-    elif judged:
-        sentences.append(words.count("verdict.names_met", judged))
+        sentences.append(words(key, missed=len(missed), n=number, names=listed(words, missed)))
+    elif number:
+        sentences.append(words.count("verdict.names_met", number))
     for key, some in (
         ("narrow", narrow),
         ("untargeted", names(Standing.UNTARGETED)),

@@ -41,7 +41,7 @@ def _of_run(words: Words, parameters: Mapping[str, Any]) -> Iterable[Safeguard]:
         )
 
     k = words.number(parameters["k"])
-    yield measure("mixture", k=k)
+    yield measure("groups" if parameters.get("method") == "exchangeable" else "mixture", k=k)
     if parameters.get("method") == "smoothed":
         yield measure("smoothing", k=k)
     least = parameters.get("min_level_count")

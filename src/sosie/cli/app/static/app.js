@@ -12,9 +12,14 @@ async function follow() {
   } catch {
     return setTimeout(follow, 3000); // asleep, or closed: ask again
   }
-  if (!next.body.dataset.refresh) return location.reload();
+  const stays = "stay" in document.body.dataset; // a form is being filled: only what is live changes
+  if (!next.body.dataset.refresh && !stays) return location.reload();
   const [here, there] = [document, next].map((page) => page.querySelector("#live"));
   if (here && there && here.innerHTML !== there.innerHTML) here.innerHTML = there.innerHTML;
+  if (stays) {
+    document.querySelector("#k")?.dispatchEvent(new Event("input"));
+    return next.body.dataset.refresh && setTimeout(follow, every * 1000);
+  }
   const [title, heading] = [next.title, next.querySelector("h1").textContent];
   document.title = title;
   document.querySelector("h1").textContent = heading;
@@ -35,6 +40,18 @@ if (k && slider) {
   slider.hidden = false;
   slider.addEventListener("input", () => { k.value = slider.value; chosen(); });
   k.addEventListener("input", () => { slider.value = k.value; chosen(); });
+}
+
+// What the two answers set, as they are given.
+const answers = ["recipient", "sensitivity"];
+for (const input of document.querySelectorAll(answers.map((key) => `[name=${key}]`).join())) {
+  input.addEventListener("change", () => {
+    const given = answers.map((key) => document.querySelector(`[name=${key}]:checked`).value);
+    for (const row of document.querySelectorAll("[data-recipient]")) {
+      const own = answers.map((key) => row.dataset[key]);
+      row.classList.toggle("chosen", own.join() === given.join());
+    }
+  });
 }
 
 // Copy a command line.
@@ -58,4 +75,12 @@ if (form) {
     button.disabled = !warning.hidden;
   });
   form.addEventListener("submit", () => { button.textContent = form.dataset.busy; });
+  // A file dropped anywhere on the field, not on its button alone.
+  const field = form.querySelector(".drop");
+  field.addEventListener("dragover", (event) => event.preventDefault());
+  field.addEventListener("drop", (event) => {
+    event.preventDefault();
+    input.files = event.dataTransfer.files;
+    input.dispatchEvent(new Event("change"));
+  });
 }
