@@ -128,6 +128,7 @@ def attack(
     curve: bool | Sequence[int] = False,
     repeats: int = 1,
     targets: int | None = None,
+    holdout: Any = None,
     law: Avatarizer | None = None,
     roles: Roles | None = None,
     known: Sequence[Hashable] = (),
@@ -148,8 +149,9 @@ def attack(
         the generator. ``partial``: some columns of a profile and one release.
         ``contributor``: the originals and one release, to name whose row weighs most in a
         record. ``groups``: who is in which group of exchangeable avatars. ``swap``: everybody
-        but one, to tell which of two people was in the table (minutes; not among ``all``). One,
-        several, or ``all``.
+        but one, to tell which of two people was in the table (minutes; not among ``all``).
+        ``reconstruct``: published releases alone, to rebuild rows of the originals (not among
+        ``all``). One, several, or ``all``.
     estimator : how a person's avatars are modelled. From releases: ``published``,
         ``pooled``, ``nearest-mean``, ``diagonal``. From the generator's law, without
         release (V1): ``analytic``, ``geometry``, ``combined``, ``bayes``. One, several, or
@@ -166,6 +168,8 @@ def attack(
     curve : also at 2, 3, 5, 10, 20, 35, 50, 100 releases, up to `releases`; or at some others.
     repeats : run so many times, each on releases of its own, to show the spread.
     targets : attack at most so many, drawn at random. None: all, or 10,000 of more.
+    holdout : people who took no part, with the columns of the originals: what ``reconstruct``
+        is held against.
     law : the Avatarizer that he believes made the releases, where `generator` is none.
     roles : how columns are read, where `generator` does not say.
     known : columns that ``partial`` knows; by default sets of them drawn at random.
@@ -234,6 +238,7 @@ def attack(
             targets=targets if targets is not None else min(rows, MOST_TARGETS),
             folder=None if folder is None else str(folder),
             progress=progress,
+            holdout=holdout,
         ),
     )
     with one_blas_thread():

@@ -10,6 +10,7 @@ import click
 
 from sosie.cli.options import (
     FILE,
+    HOLDOUT,
     HTML,
     JSON,
     KNOWN,
@@ -58,7 +59,8 @@ def _estimators() -> Sequence[str]:
     help="What the attacker holds. v1: the originals and the generator; v2: one release and the"
     " generator; nearest: one full profile and one release; insert: that and the generator;"
     " partial: some columns of a profile; contributor: the originals and one release, to name"
-    " whose row weighs most in a record; swap: everybody but one; groups: who is in which group.",
+    " whose row weighs most in a record; swap: everybody but one; groups: who is in which group;"
+    " reconstruct: published releases alone, to rebuild rows.",
 )
 @click.option(
     "--releases",
@@ -105,6 +107,7 @@ def _estimators() -> Sequence[str]:
     " where it stopped. It needs --seed.",
 )
 @KNOWN
+@HOLDOUT
 @reading
 @MEMORY
 @JSON
@@ -123,6 +126,7 @@ def attack(
     repeats: int,
     resume: Path | None,
     known: Sequence[str],
+    holdout: Path | None,
     how: Reading,
     memory: str | None,
     json_: Path | None,
@@ -157,6 +161,7 @@ def attack(
             reading=how,
             results=None if piped else json_,
             page=html,
+            holdout=holdout,
             memory=size(memory),
             language=lang,
             progress=progress,

@@ -359,15 +359,19 @@ def attack_table(told: Mapping[str, Any], language: str = "en") -> None:
     grid = Grid(box=None, pad_edge=False)
     grid.add_column(words("attack.scenario"))
     grid.add_column(words("attack.estimator"))
+    concerned = [_concerned(words, result) for result in told["results"]]
+    if any(concerned):
+        grid.add_column(words("attack.concerned"))
     for key in ("components", "releases", "rate"):
         grid.add_column(words(f"attack.{key}"), justify="right")
     grid.add_column(words("report.metrics.interval"), justify="right")
     grid.add_column(words("attack.chance"), justify="right")
     strongest = list(told["strongest"].values())
-    for result in told["results"]:
+    for result, columns in zip(told["results"], concerned, strict=True):
         grid.add_row(
             words.get(f"attack.scenarios.{result['scenario']}.short", result["scenario"]),
             words.get(f"attack.estimators.{result['estimator']}.name", result["estimator"]),
+            *([columns] if any(concerned) else []),
             words.value(result["attack_components"]),
             words.value(result["releases"]),
             words.value(result["rate"], "%"),
@@ -379,3 +383,12 @@ def attack_table(told: Mapping[str, Any], language: str = "en") -> None:
     texts = dict.fromkeys(filter(None, (reasons(words, result) for result in told["results"])))
     for text in texts:
         console.print(f"[dim]{escape(printable(text))}[/]", soft_wrap=True)
+
+
+def _concerned(words: Words, result: Mapping[str, Any]) -> str:
+    """Which column an attack learns, or which or how many it knows: rows differ by these."""
+    if result.get("column") is not None:
+        return escape(printable(str(result["column"])))
+    if result.get("known_columns"):
+        return escape(printable(", ".join(map(str, result["known_columns"]))))
+    return "" if result.get("known") is None else words.count("attack.known", result["known"])

@@ -15,8 +15,9 @@ from sosie.data.files import Reading, check_apart
 from sosie.data.table import Table
 from sosie.errors import InputError
 from sosie.generate.avatarizer import Avatarizer
+from sosie.jobs.audit import check_aside
 from sosie.jobs.budget import Attack
-from sosie.jobs.tables import opened
+from sosie.jobs.tables import alongside, opened
 from sosie.jobs.writing import write_json, write_text
 from sosie.report import build_attacks
 from sosie.words.readings import warning_of
@@ -34,6 +35,7 @@ def attack_file(
     reading: Reading | None = None,
     results: Path | None = None,
     page: Path | None = None,
+    holdout: Path | None = None,
     memory: int | None = None,
     language: str = "en",
     progress: Progress | None = None,
@@ -46,6 +48,7 @@ def attack_file(
     avatarizer : what is attacked, not yet fitted.
     reading : how files are read, where it is not found.
     results, page : where to write the results (JSON) and the page (HTML), if anywhere.
+    holdout : file of people who took no part, for the control of ``reconstruct``.
     memory : bytes to keep to, by default half of what is free; the columns of a Parquet table
         that takes more are kept on disk while it is attacked.
     language : of the page.
@@ -56,7 +59,8 @@ def attack_file(
     InputError
         The file or the options can't be used, or a file can't be written.
     """
-    check_apart([data], [results, page])
+    check_apart([data, holdout], [results, page])
+    check_aside(data, holdout)
     source = opened(
         data,
         avatarizer.settings,
@@ -69,7 +73,8 @@ def attack_file(
     for note in table.notes:
         warnings.warn(warning_of(note), stacklevel=2)
     avatarizer.fit(table)
-    found = attack(table, avatarizer, progress=progress, **options)
+    apart = None if holdout is None else alongside(holdout, source.space, reading)
+    found = attack(table, avatarizer, holdout=apart, progress=progress, **options)
     _write(found.to_dict(), data.name, results, page, language)
     return found
 

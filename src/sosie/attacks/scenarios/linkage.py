@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -47,6 +47,7 @@ class Setup:
     folder : where to keep the moments, or None.
     progress : called with releases done, releases in all, and what is being done.
     memory : bytes that the covariances may take.
+    holdout : people who took no part, a dataframe with the columns of the originals, or None.
     """
 
     counts: tuple[int, ...]
@@ -57,6 +58,7 @@ class Setup:
     folder: str | None = None
     progress: Progress | None = None
     memory: int = MEMORY
+    holdout: Any = None
 
     @property
     def first(self) -> int:
