@@ -191,12 +191,17 @@ def _told(known: Sequence[Hashable] | None) -> dict[str, Any]:
 
 
 def _advantage(outcomes: tuple[Floats, Floats], rows: slice) -> float:
+    """Success with some of the people above that with strangers."""
     return float(outcomes[0][rows].mean()) - float(outcomes[1][rows].mean())
 
 
 def _record(name: Hashable, attack: Floats, control: Floats) -> dict[str, Any]:
+    """What is said of one secret on twins."""
+    return _of_secret(name, on_the_same(DEFINITION, attack, control, target=None, detail={}))
+
+
+def _of_secret(name: Hashable, whole: Metric) -> dict[str, Any]:
     """What is said of one secret, for all people, in percent."""
-    whole = on_the_same(DEFINITION, attack, control, target=None, detail={})
     return {
         "column": json_name(name),
         "attack": whole.detail["attack"],
@@ -253,19 +258,12 @@ class _Guesses:
 
     def advantage(self, rows: slice) -> float:
         """Success with some of the people above that with strangers."""
-        return float(self.people[rows].mean()) - float(self.strangers[rows].mean())
+        return _advantage((self.people, self.strangers), rows)
 
     def record(self, name: Hashable) -> dict[str, Any]:
-        """What is said of one secret, for all people, in percent."""
+        """What is said of one secret, and what is guessed of it without avatars."""
         whole = above_controls(DEFINITION, self.people, self.strangers, target=None, detail={})
-        return {
-            "column": json_name(name),
-            "attack": whole.detail["attack"],
-            "control": whole.control,
-            "risk": whole.value,
-            "ci": whole.ci,
-            "without_avatars": 100 * self.without,
-        }
+        return _of_secret(name, whole) | {"without_avatars": 100 * self.without}
 
 
 def _plans(
