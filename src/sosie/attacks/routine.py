@@ -12,7 +12,7 @@ from sosie.attacks.scenarios import DECLARATIONS
 from sosie.errors import Reason
 from sosie.generate.avatarizer import Avatarizer
 
-__all__ = ["MOST_PEOPLE", "RELEASES", "routine"]
+__all__ = ["MOST_PEOPLE", "RELEASES", "from_law", "routine"]
 
 RELEASES = 5
 """Further releases in the attacker's hands, where no number is asked for."""
@@ -70,16 +70,26 @@ def routine(
         few = attack(table, avatarizer, scenario="nearest", components=settings.components, **known)
         note = Reason("only_one_profile", {"people": people})
         return replace(few, notes=(*few.notes, note))
-    law = avatarizer.fitted.law
-    unaided: tuple[str, ...] = ()
-    if not isinstance(law, Reason):
-        unaided = ("analytic", "geometry" if law.noise.exact else "bayes")
     return attack(
         table,
         avatarizer,
         scenario=(*LINKAGE, *(one.key for one in DECLARATIONS.values() if one.quick)),
-        estimator=("published", "pooled", "nearest-mean", *unaided),
+        estimator=("published", "pooled", "nearest-mean", *from_law(avatarizer)),
         releases=RELEASES if releases is None else releases,
         known=columns,
         **known,
     )
+
+
+def from_law(avatarizer: Avatarizer) -> tuple[str, ...]:
+    """The quick estimators that need no release; none where people have no law of their own.
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"a": [i * 37 % 41 for i in range(60)], "b": list(range(60))})
+    >>> from_law(Avatarizer(k=5, seed=1, method="barycentre", numeric=["b"]).fit(people))
+    ('analytic', 'geometry')
+    """
+    law = avatarizer.fitted.law
+    if isinstance(law, Reason):
+        return ()
+    return "analytic", "geometry" if law.noise.exact else "bayes"
