@@ -82,6 +82,7 @@ class AttackResult:
     most_components : components that were kept, where the latent space has more.
     known : number of columns he knows, for ``partial``.
     known_columns : which ones, where they were named and not drawn at random.
+    actor : who knows them, where actors were named.
     column : the one whose values are guessed, for ``groups``.
     chosen_among : attackers compared on the other half of the targets, where he was chosen.
     repeats : rates over disjoint sets of releases, percent.
@@ -110,6 +111,7 @@ class AttackResult:
     bound: float | None = None
     column: str | None = None
     known_columns: tuple[str, ...] = ()
+    actor: str | None = None
     reasons: tuple[Reason, ...] = ()
 
     @classmethod
@@ -225,6 +227,7 @@ class AttackResult:
             "bound",
             "column",
             "known_columns",
+            "actor",
             "reasons",
         }
         found: dict[str, Any] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,7 @@ def routine(
     avatarizer: Avatarizer,
     releases: int | None = None,
     seed: int = 0,
-    columns: Sequence[Hashable] = (),
+    columns: Sequence[Hashable] | Mapping[str, Sequence[Hashable]] = (),
 ) -> AttackReport:
     """Attack avatars with the attackers that find most and cost little.
 
@@ -44,7 +44,7 @@ def routine(
     releases : further releases in the attacker's hands. None: 5, or of more than 20,000
         people only the attacker who has one profile and one release.
     seed : of the attacker's own coin tosses.
-    columns : those that the attacker with a part of a profile knows.
+    columns : those that the attacker with a part of a profile knows, or each of several actors.
 
     Raises
     ------

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sosie.audits.audit import AuditOptions
 from sosie.audits.comparison import Comparison, encoded
-from sosie.audits.context import Context
+from sosie.audits.context import Context, Known
 from sosie.audits.definition import Definition
 from sosie.audits.registry import DEFINITIONS, MEASURES, ON_TWINS
 from sosie.audits.results import Metric
@@ -52,7 +52,7 @@ class _Job:
     releases: int
     attacked: int
     outcomes: Sequence[Hashable] | None
-    known: Sequence[Hashable] | None
+    known: Known | None
     analyses: Sequence[str]
     threads: int
     measured: tuple[Definition, ...]
@@ -180,7 +180,7 @@ def _begun(job: _Job, settings: Sequence[Setting], folder: Path | None) -> Tunin
     if further := [d.key for d in job.measured if d.target is None and d not in SWEPT]:
         options["measured"] = further
     if job.known:
-        options["known"] = job.known
+        options["known"] = dict(job.known)
     digest = digest_of(job.table, options, key_of(folder))
     before = None if folder is None else load(folder, digest)
     return Tuning(
