@@ -14,10 +14,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sosie._version import __version__
 from sosie.errors import InputError, SosieError, SosieWarning
 
 if TYPE_CHECKING:
+    __version__: str
+
     from sosie.attacks.laboratory import attack
     from sosie.attacks.reproduce import reproduce
     from sosie.audits.audit import AuditOptions, audit
@@ -81,6 +82,8 @@ __all__ = [  # noqa: PLE0604 (the names of the metrics are texts too)
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("sosie")
     if name in _HOME:
         return getattr(import_module(f"sosie.{_HOME[name]}"), name)
     raise AttributeError(f"module 'sosie' has no attribute {name!r}")

@@ -130,7 +130,7 @@ def test_the_command_keeps_to_a_memory(folder: Path, tmp_path: Path) -> None:
         where = opened(
             folder, Avatarizer().settings, scratch=tmp_path, memory=memory, attack=Attack()
         )
-        assert (where.space is MEMORY) == (name == "all")
+        assert (where.storage is MEMORY) == (name == "all")
         path = tmp_path / f"{name}.json"
         asked = ["attack", str(folder), "--seed", "1", "--releases", "3", "--json", str(path)]
         assert status_of([*asked, "--estimator", "pooled", "--memory", str(memory)]) == 0

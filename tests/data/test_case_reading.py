@@ -28,7 +28,7 @@ from sosie.data.moments import clock_of
 from sosie.data.notation import Ambiguous, Notation, limit_of, notation_of
 from sosie.data.table import Roles, Table
 from sosie.errors import InputError
-from sosie.options import check_mapping, check_names, check_number, check_whole
+from sosie.generate.options import check_mapping, check_names, check_number, check_whole
 
 NARROW, NO_BREAK = "\u202f", "\u00a0"
 

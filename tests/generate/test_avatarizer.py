@@ -21,8 +21,7 @@ from sosie.compute.randomness import BLOCK
 from sosie.data.table import Levels, Numbers, Roles, Table
 from sosie.errors import InputError, SosieError
 from sosie.generate.avatarizer import Avatarizer
-from sosie.generate.methods import METHODS
-from sosie.generate.settings import Settings
+from sosie.generate.methods import METHODS, settings_of
 from sosie.latent.neighbours import NeighbourIndex
 
 if TYPE_CHECKING:
@@ -439,11 +438,11 @@ def test_settings_out_of_range_are_refused(options: dict[str, Any], words: str) 
 
 
 def test_rare_levels_are_by_default_those_of_fewer_than_k_or_ten_with_exchangeable() -> None:
-    assert Settings.of(k=5).min_level_count == 5
-    assert Settings.of(k=20).min_level_count == 10
-    assert Settings.of(k=20, method="smoothed").min_level_count == 20
-    assert Settings.of(k=20, method="barycentre").min_level_count == 1
-    assert Settings.of(k=20, min_level_count=3).min_level_count == 3
+    assert settings_of(k=5).min_level_count == 5
+    assert settings_of(k=20).min_level_count == 10
+    assert settings_of(k=20, method="smoothed").min_level_count == 20
+    assert settings_of(k=20, method="barycentre").min_level_count == 1
+    assert settings_of(k=20, min_level_count=3).min_level_count == 3
 
 
 @pytest.mark.parametrize(

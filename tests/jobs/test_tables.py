@@ -144,8 +144,8 @@ def test_too_little_memory_tells_the_least_that_works(folder: Path, tmp_path: Pa
     with pytest.raises(InputError, match=r"40,000 rows need 0\.26 GB of memory.*--memory"):
         opened(folder, settings, scratch=tmp_path, memory=200_000_000)
     least = Budget.of(Scan.of(folder), settings).apart
-    assert isinstance(opened(folder, settings, scratch=tmp_path, memory=least).space, Disk)
-    assert opened(folder, settings, scratch=tmp_path, memory=10**10).space is MEMORY
+    assert isinstance(opened(folder, settings, scratch=tmp_path, memory=least).storage, Disk)
+    assert opened(folder, settings, scratch=tmp_path, memory=10**10).storage is MEMORY
 
 
 def test_what_a_table_takes_grows_with_what_is_asked() -> None:
@@ -159,13 +159,13 @@ def test_what_a_table_takes_grows_with_what_is_asked() -> None:
 
 
 def test_threads_make_arrays_and_let_go_side_by_side(tmp_path: Path) -> None:
-    space, before = Disk(tmp_path), sys.getswitchinterval()
-    held = [space.keep(np.full(3, i)) for i in range(60)]
+    storage, before = Disk(tmp_path), sys.getswitchinterval()
+    held = [storage.keep(np.full(3, i)) for i in range(60)]
 
     def work(number: int) -> None:
         for i in range(150):
-            held[number] = space.keep(np.full(3, i))
-            space.forget()
+            held[number] = storage.keep(np.full(3, i))
+            storage.forget()
 
     sys.setswitchinterval(1e-6)
     try:
@@ -235,7 +235,7 @@ def test_a_category_seen_only_in_the_last_file(tmp_path: Path) -> None:
     assert table.level("late").codes.tolist() == [0] * 360 + [1] * 40
 
 
-# ---------------------------------------------------------------- space
+# ---------------------------------------------------------------- storage
 
 
 def test_a_full_disk_is_told_before_anything_is_written(
@@ -250,12 +250,12 @@ def test_a_full_disk_is_told_before_anything_is_written(
 
 
 def test_scratch_files_have_no_name(tmp_path: Path) -> None:
-    space = Disk(tmp_path)
-    held = space.keep(np.arange(1_000.0))
+    storage = Disk(tmp_path)
+    held = storage.keep(np.arange(1_000.0))
     assert not list(tmp_path.iterdir())
-    space.forget()
+    storage.forget()
     assert held.sum() == 499_500
-    assert space.keep(np.empty(0)).shape == (0,)
+    assert storage.keep(np.empty(0)).shape == (0,)
 
 
 def test_comparisons_live_on_disk_too(folder: Path, tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_comparisons_live_on_disk_too(folder: Path, tmp_path: Path) -> None:
     made = Avatarizer(seed=1).fit(frame).release(shuffle=False)
     made.write_parquet(tmp_path / "made.parquet")
     there = Comparison.of(
-        scan, Scan.of(tmp_path / "made.parquet"), aligned=True, space=Disk(tmp_path)
+        scan, Scan.of(tmp_path / "made.parquet"), aligned=True, storage=Disk(tmp_path)
     )
     here = Comparison.of(frame, made, aligned=True)
     assert np.array_equal(there.avatar_points, here.avatar_points)

@@ -200,9 +200,9 @@ def test_tags_are_a_permutation_that_the_key_decides() -> None:
 
 def test_rows_may_stand_on_disk(tmp_path: Path) -> None:
     frame = table(900)
-    space = Disk(tmp_path)
-    points = space.keep(frame.to_numpy().astype(np.float64))
-    made = tree.groups(points, content_hashes(Table.of(frame)), KEY, 6, reach=40.0, space=space)
+    storage = Disk(tmp_path)
+    points = storage.keep(frame.to_numpy().astype(np.float64))
+    made = tree.groups(points, content_hashes(Table.of(frame)), KEY, 6, reach=40.0, storage=storage)
     assert isinstance(made.order, np.memmap)
     assert np.array_equal(made.order, cut(frame, 6).order)
 

@@ -149,7 +149,7 @@ class Law:
         values, count = self.mixture.values, len(self.mixture.values)
         mean = sum(values[rows].sum(axis=0, dtype=np.float64) for _, rows in blocks(count)) / count
         squares = sum(np.square(values[rows] - mean).sum(axis=0) for _, rows in blocks(count))
-        self.table.space.forget()
+        self.table.storage.forget()
         deviation = np.sqrt(squares / count)
         return np.where(deviation > 0, deviation, 1.0)
 

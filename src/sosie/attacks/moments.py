@@ -157,8 +157,8 @@ def rows_of(table: Table, rows: Ints) -> Table:
         else replace(c, codes=c.codes[rows])
         for c in table.columns
     )
-    table.space.forget()
-    return replace(table, columns=columns, space=IN_MEMORY)
+    table.storage.forget()
+    return replace(table, columns=columns, storage=IN_MEMORY)
 
 
 def transformed(famd: FAMD, table: Table, order: Ints, threads: int = 1) -> Floats:

@@ -144,7 +144,7 @@ class AvatarSource:
         """The same, as many places at a time as are drawn fast."""
         for rows, drawn in self.avatarizer.pieces(release, PART):
             yield rows, drawn
-            self.originals.space.forget()
+            self.originals.storage.forget()
 
     def refit(self, published: Table) -> AvatarSource:
         """An Avatarizer with the same settings and another seed, fitted on a release.

@@ -138,7 +138,7 @@ def swept(
             running[name].add(scores, start)
             if noisy:
                 likeliest.add(scores, start)
-        law.table.space.forget()
+        law.table.storage.forget()
     for name in (name for name in names if name in running):
         yield name, running[name].verdict()
     if noisy and (others := [name for name in names if name != "analytic"]):

@@ -18,7 +18,7 @@ from sosie.audits.distances import CHUNK, Crowd, closer_within, crowd
 from sosie.audits.reasons import NO_CATEGORIES, NO_HOLDOUT, NOT_ALIGNED, TOO_FEW_COLUMNS
 from sosie.audits.results import Metric
 from sosie.compute.arrays import Floats, Ints, Mask
-from sosie.compute.storage import MEMORY, Space
+from sosie.compute.storage import MEMORY, Storage
 from sosie.data.rows import rows_found
 from sosie.data.table import Column, Levels, Roles, Table
 from sosie.errors import InputError, Reason
@@ -71,7 +71,7 @@ class Comparison:
         roles: Roles | None = None,
         components: int = 5,
         threads: int = -1,
-        space: Space = MEMORY,
+        storage: Storage = MEMORY,
     ) -> Self:
         """Encode the tables and check that they can be compared.
 
@@ -83,7 +83,7 @@ class Comparison:
             N whole tables one after the other.
         roles : columns to leave out (``drop``, ``id``) and types that are forced.
             Kept columns are compared like all others.
-        space : where encoded columns live.
+        storage : where encoded columns live.
 
         Raises
         ------
@@ -91,7 +91,7 @@ class Comparison:
             A column is missing or extra, a value can't be read, or the tables are declared
             aligned and their numbers of rows do not fit.
         """
-        people = encoded(originals, roles, space)
+        people = encoded(originals, roles, storage)
         records = avatars if isinstance(avatars, Table) else people.like(avatars)
         _check_levels(people, records)
         strangers = None
@@ -334,14 +334,14 @@ def _part(product: CrossProduct, names: Sequence[Hashable]) -> CrossProduct:
     return part.restore(rows_and_columns.toarray() if part.dense else rows_and_columns)
 
 
-def encoded(originals: object, roles: Roles | None = None, space: Space = MEMORY) -> Table:
+def encoded(originals: object, roles: Roles | None = None, storage: Storage = MEMORY) -> Table:
     """The columns to compare: all but those dropped and identifiers; kept ones count too."""
     if isinstance(originals, Table):
         if roles is None and not originals.roles.keep:
             return originals
         roles = roles or originals.roles
         originals = originals.frame.to_native()
-    table = Table.of(originals, replace(roles or Roles(), keep=(), linked=()), space)
+    table = Table.of(originals, replace(roles or Roles(), keep=(), linked=()), storage)
     if not table.columns:
         raise InputError("no column is left to compare: all are dropped or identifiers")
     return table

@@ -73,7 +73,7 @@ def twins(
     originals : the same people, encoded to be compared.
     components : dimensions of the latent space of the comparison.
     """
-    if originals.space is not MEMORY:
+    if originals.storage is not MEMORY:
         return Reason("not_on_disk")
     if len(originals) < FEWEST:
         return Reason("too_few_for_twins", {"n": len(originals), "least": FEWEST})

@@ -16,7 +16,6 @@ from typing import NoReturn
 
 import click
 
-from sosie._version import __version__
 from sosie.cli.analyses import analyses
 from sosie.cli.app_command import open_app
 from sosie.cli.attack import attack
@@ -53,7 +52,7 @@ class InOrder(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=examples("sosie demo", "sosie run patients.csv -o out --drop patient_id"),
 )
-@click.version_option(__version__, prog_name="sosie")
+@click.version_option(package_name="sosie")
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Turn a table of people into avatars, measure how well they hide people, and report it.

@@ -56,7 +56,7 @@ from sosie.generate.exchangeable import ExchangeableLaw, Pooled, draw, pairing
 from sosie.generate.exchangeable.ancestry import Ancestors
 from sosie.generate.exchangeable.choices import MANY, Choice, choice_of
 from sosie.generate.exchangeable.features import Layout
-from sosie.generate.exchangeable.law import POOLED, intercepts_of, level_shares, tilts
+from sosie.generate.exchangeable.fit import POOLED, intercepts_of, level_shares, tilts
 from sosie.generate.exchangeable.marginals import Marginal
 from sosie.generate.exchangeable.moments import (
     Moments,

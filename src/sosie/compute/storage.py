@@ -20,13 +20,13 @@ from numpy.typing import DTypeLike, NDArray
 
 from sosie.errors import InputError
 
-__all__ = ["FORGET", "MEMORY", "Disk", "Memory", "Space"]
+__all__ = ["FORGET", "MEMORY", "Disk", "Memory", "Storage"]
 
 FORGET = 1 << 20
 """Rows worked on after which memory that is also on disk is let go."""
 
 
-class Space(Protocol):
+class Storage(Protocol):
     """Makes arrays, and lets go of the memory that they take."""
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
@@ -34,7 +34,7 @@ class Space(Protocol):
         ...
 
     def keep(self, array: NDArray[Any]) -> NDArray[Any]:
-        """The same content in this space."""
+        """The same content in this storage."""
         ...
 
     def forget(self) -> None:
@@ -69,9 +69,9 @@ class Disk:
 
     Examples
     --------
-    >>> space = Disk(Path("."))
-    >>> kept = space.keep(np.arange(3))
-    >>> space.forget()
+    >>> storage = Disk(Path("."))
+    >>> kept = storage.keep(np.arange(3))
+    >>> storage.forget()
     >>> kept.tolist(), type(kept).__name__
     ([0, 1, 2], 'memmap')
     """

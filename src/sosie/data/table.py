@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Codes, Floats, Ints, Mask
-from sosie.compute.storage import MEMORY, Space
+from sosie.compute.storage import MEMORY, Storage
 from sosie.compute.sums import tally
 from sosie.compute.threads import each_part
 from sosie.data import frames
@@ -294,21 +294,21 @@ class Table:
     columns: tuple[Column, ...]
     roles: Roles
     notes: tuple[Reason, ...] = ()
-    space: Space = MEMORY
+    storage: Storage = MEMORY
 
     @classmethod
     def of(
         cls,
         frame: object,
         roles: Roles | None = None,
-        space: Space = MEMORY,
+        storage: Storage = MEMORY,
         threads: int = 1,
     ) -> Self:
         """Encode a dataframe; the input is not changed.
 
         Parameters
         ----------
-        space : where the encoded columns live; on disk, one column is read at a time.
+        storage : where the encoded columns live; on disk, one column is read at a time.
         threads : columns encoded side by side where they live in memory; -1 for all.
 
         Raises
@@ -333,9 +333,9 @@ class Table:
         def encode(part: slice) -> None:
             for i in range(part.start, part.stop):
                 series = frames.column(source, names[i])
-                found[i] = kept_in(space, encoded_column(names[i], series, roles, said[i]))
+                found[i] = kept_in(storage, encoded_column(names[i], series, roles, said[i]))
 
-        alone = space is not MEMORY or len(source) < MANY_ROWS
+        alone = storage is not MEMORY or len(source) < MANY_ROWS
         each_part(encode, len(names), 1, 1 if alone else threads)
         columns: tuple[Column, ...] = tuple(found)
         notes = [note for some in said for note in some]
@@ -343,7 +343,7 @@ class Table:
         for column in columns:
             if column.name in linked:
                 check_linked(column)
-        return cls(source, columns, roles, tuple(notes), space)
+        return cls(source, columns, roles, tuple(notes), storage)
 
     def like(self, frame: object) -> Table:
         """Encode another dataframe with this table's columns, types and level codes.
@@ -376,7 +376,7 @@ class Table:
         notes: list[Reason] = []
         columns = tuple(
             kept_in(
-                self.space, _encode_like(column, frames.column(source, column.name), self, notes)
+                self.storage, _encode_like(column, frames.column(source, column.name), self, notes)
             )
             for column in self.columns
         )
@@ -444,14 +444,14 @@ def check_linked(column: Column) -> None:
         )
 
 
-def kept_in(space: Space, column: Column) -> Column:
-    """The same column, its rows in a space."""
+def kept_in(storage: Storage, column: Column) -> Column:
+    """The same column, its rows in a storage."""
     made: Column
     if isinstance(column, Levels):
-        made = replace(column, codes=space.keep(column.codes))
+        made = replace(column, codes=storage.keep(column.codes))
     else:
-        made = replace(column, values=space.keep(column.values))
-    space.forget()
+        made = replace(column, values=storage.keep(column.values))
+    storage.forget()
     return made
 
 

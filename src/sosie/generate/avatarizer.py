@@ -14,7 +14,7 @@ import numpy as np
 
 from sosie.compute.arrays import Ints
 from sosie.compute.randomness import BLOCK, Purpose, fresh_seed, generator, keys
-from sosie.compute.storage import MEMORY, Space
+from sosie.compute.storage import MEMORY, Storage
 from sosie.data import frames, identifiers
 from sosie.data.coarsening import levels_as_one
 from sosie.data.constraints import MOST_COLUMNS, Plan
@@ -24,15 +24,15 @@ from sosie.data.table import Levels, Roles, Table
 from sosie.errors import InputError, Reason, SosieError
 from sosie.generate.gathered import Gathered
 from sosie.generate.guarantee import Guarantee
-from sosie.generate.methods import Fitted, method_of
+from sosie.generate.methods import Fitted, method_of, settings_of
 from sosie.generate.methods.exchangeable import Exchangeable
 from sosie.generate.notices import Notice, levels_lost, shares_moved
+from sosie.generate.options import check_mapping, check_names, check_whole
 from sosie.generate.people import Family, FittedFamily, reading, within
 from sosie.generate.release import Release
 from sosie.generate.secrets import Secrets, TableKey, table_fingerprint
-from sosie.generate.settings import DEFAULT, Settings
+from sosie.generate.settings import DEFAULT
 from sosie.latent.content import content_hashes
-from sosie.options import check_mapping, check_names, check_whole
 from sosie.words.readings import warning_of
 
 __all__ = ["Avatarizer"]
@@ -118,7 +118,7 @@ class Avatarizer:
         threads: int = -1,
         chunk: int = BLOCK,
     ) -> None:
-        self.settings = Settings.of(k, components, method, decode, min_level_count, augment)
+        self.settings = settings_of(k, components, method, decode, min_level_count, augment)
         self.roles = Roles(
             keep=(*_names(keep), *_names(keep_anyway)),
             keep_anyway=_names(keep_anyway),
@@ -198,7 +198,7 @@ class Avatarizer:
             told.append(Notice("constraints_of_many_columns", values={"most": MOST_COLUMNS}))
         told += [] if self._plan is None else self._contradicted(self._plan)
         lost = {notice.column for notice in told}
-        if self._originals is not None and self._originals.space is MEMORY:
+        if self._originals is not None and self._originals.storage is MEMORY:
             moved = shares_moved(self._originals, self.aligned())
             told += [notice for notice in moved if notice.column not in lost]
         return tuple(told)
@@ -409,13 +409,13 @@ class Avatarizer:
         frame = levels_as_one(table.frame, rare, self.rare_as)
         # What was cut short is not cut again, or the value itself would lose its end.
         roles = replace(table.roles, coarsen={})
-        return Table.of(frame, roles, table.space, self.threads)
+        return Table.of(frame, roles, table.storage, self.threads)
 
     def _planned(self, table: Table, fixed: Sequence[Hashable] = ()) -> Plan | None:
         """How constraints are kept; None where there are to be none, or the table is on disk."""
         if not (self.constraints or self.order or self.derive):
             return None
-        if table.space is not MEMORY or isinstance(table.frame, Columns):
+        if table.storage is not MEMORY or isinstance(table.frame, Columns):
             self._check_unsaid("of a table that is larger than memory")
             return None
         return Plan.of(
@@ -456,7 +456,7 @@ class Avatarizer:
         made = self._gathered(fitted, release, range(part, part + 1))
         pairing = fitted.pairing(self._secrets.seed, release, part)
         whole = Release(fitted.table, fitted.layout, made, _places(pairing), pairing, _NONE)
-        return whole.encoded(fitted.table.space)
+        return whole.encoded(fitted.table.storage)
 
     def aligned(self, release: int = 0) -> Table:
         """One aligned release, encoded like `originals`: row i is an avatar of row i."""
@@ -520,7 +520,7 @@ class Avatarizer:
         return self._ordered(made, r, shuffle)
 
     def _gathered(
-        self, fitted: Fitted, r: int, parts: range, storage: Space | None = None
+        self, fitted: Fitted, r: int, parts: range, storage: Storage | None = None
     ) -> Gathered:
         if r < 0:
             raise InputError(f"releases are numbered from 0, got {r}")
@@ -528,7 +528,7 @@ class Avatarizer:
             self._secrets.seed,
             r,
             parts,
-            storage=storage or fitted.table.space,
+            storage=storage or fitted.table.storage,
             chunk=self.chunk,
             threads=self.threads,
         )
@@ -546,11 +546,11 @@ class Avatarizer:
         surrogates = _NONE
         if fitted.table.roles.id:
             surrogates = np.argsort(np.argsort(self._keys(r, Purpose.SURROGATE)))[places]
-        space, pairing = fitted.table.space, pairings[0]
+        storage, pairing = fitted.table.storage, pairings[0]
         if len(parts) > 1:
             pairing = np.concatenate(pairings)
-        places, pairing = space.keep(places), space.keep(pairing)
-        space.forget()
+        places, pairing = storage.keep(places), storage.keep(pairing)
+        storage.forget()
         whole = Release(fitted.table, fitted.layout, made, places, pairing, surrogates)
         if self._plan is None or not self._plan.steps:
             return whole

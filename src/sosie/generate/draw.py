@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats
 from sosie.compute.randomness import BLOCK, Purpose, generator
-from sosie.compute.storage import FORGET, MEMORY, Space
+from sosie.compute.storage import FORGET, MEMORY, Storage
 from sosie.compute.sums import added
 from sosie.compute.threads import each_part
 from sosie.data.missing import tagged
@@ -79,12 +79,12 @@ def draws_of(mixture: Mixture, seed: int, release: int, part: slice) -> Draws:
     return Draws(weights, votes, np.concatenate(noise, axis=1))
 
 
-def gathered_into(mixture: Mixture, parts: int, space: Space) -> Gathered:
+def gathered_into(mixture: Mixture, parts: int, storage: Storage) -> Gathered:
     """Room for so many avatars of each place, one whole part after the other."""
     count = parts * mixture.rows.shape[1]
     return Gathered(
-        [space.empty(count, voted.codes.dtype) for voted in mixture.voted],
-        [space.empty(count, np.float64) for _ in mixture.numbers],
+        [storage.empty(count, voted.codes.dtype) for voted in mixture.voted],
+        [storage.empty(count, np.float64) for _ in mixture.numbers],
     )
 
 
@@ -99,7 +99,7 @@ def gather(
     decode: str | None,
     chunk: int,
     threads: int,
-    space: Space = MEMORY,
+    storage: Storage = MEMORY,
 ) -> None:
     """Make one avatar of each place.
 
@@ -151,7 +151,7 @@ def gather(
         BLOCK * max(chunk // BLOCK, 1),
         threads,
         every=FORGET,
-        done=space.forget,
+        done=storage.forget,
     )
 
 

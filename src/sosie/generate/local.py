@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from sosie.compute.arrays import Floats, Ints
-from sosie.compute.storage import Space
+from sosie.compute.storage import Storage
 from sosie.data.table import Table
 from sosie.errors import InputError, Reason
 from sosie.generate.draw import gather, gathered_into
@@ -79,7 +79,7 @@ class LocalMethod(ABC):
                 ),
             )
         famd = FAMD.fit(table, settings.components, table.roles.weights, threads)
-        table.space.forget()
+        table.storage.forget()
         near, order = _neighbours(famd, table, settings.k, threads)
         return self._fitted(table, famd, settings, near, order, threads)
 
@@ -117,7 +117,7 @@ class LocalMethod(ABC):
 def _neighbours(famd: FAMD, table: Table, k: int, threads: int) -> tuple[Neighbours, Ints]:
     """Each row's neighbours, as places, and the row at each place; the search is let go."""
     points = famd.transform(table, threads)
-    table.space.forget()
+    table.storage.forget()
     order = along_curve(points, curve(points, reach_of(famd.eigenvalues)))
     points = points.take(order, axis=0)
     return NeighbourIndex.placed_along(points, order, threads).around(k), order
@@ -169,7 +169,7 @@ class LocalFitted:
         return Neighbours(mixture.distances.T[self.place], order[mixture.rows.T[self.place]])
 
     def draw(
-        self, seed: int, release: int, parts: range, *, storage: Space, chunk: int, threads: int
+        self, seed: int, release: int, parts: range, *, storage: Storage, chunk: int, threads: int
     ) -> Gathered:
         """One avatar for each place and part."""
         made = gathered_into(self.mixture, len(parts), storage)
@@ -184,7 +184,7 @@ class LocalFitted:
                 decode=self.settings.decode,
                 chunk=chunk,
                 threads=threads,
-                space=self.table.space,
+                storage=self.table.storage,
             )
         return made
 

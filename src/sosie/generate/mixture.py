@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.compute.randomness import BLOCK
-from sosie.compute.storage import MEMORY, Space
+from sosie.compute.storage import MEMORY, Storage
 from sosie.compute.sums import tally
 from sosie.compute.threads import each_part
 from sosie.data.missing import tags
@@ -265,7 +265,7 @@ def mixture_of(
     InputError
         A category none of whose levels is held by `min_level_count` people.
     """
-    space, groups = table.space, list(groups_of(table))
+    storage, groups = table.storage, list(groups_of(table))
     k = near.rows.shape[1]
     parts: list[Any] = [None] * len(groups)
 
@@ -275,15 +275,15 @@ def mixture_of(
             voted, values = made.voted, made.values
             parts[i] = replace(
                 made,
-                voted=voted and replace(voted, codes=space.keep(voted.codes[order])),
-                values=None if values is None else space.keep(values[order]),
+                voted=voted and replace(voted, codes=storage.keep(voted.codes[order])),
+                values=None if values is None else storage.keep(values[order]),
             )
-            space.forget()
+            storage.forget()
 
     each_part(prepare, len(groups), 1, threads if BLOCK < len(order) < MOST_TOGETHER else 1)
     rows = np.ascontiguousarray(near.rows.T, dtype=np.int32)
     distances = np.ascontiguousarray(near.distances.T, dtype=np.float32)
-    return mixed(parts, order, rows, distances, space=space)
+    return mixed(parts, order, rows, distances, storage=storage)
 
 
 def mixed(
@@ -292,7 +292,7 @@ def mixed(
     rows: NDArray[np.int32],
     distances: Single,
     *,
-    space: Space = MEMORY,
+    storage: Storage = MEMORY,
     first: int = 0,
     total: int | None = None,
 ) -> Mixture:
@@ -306,10 +306,10 @@ def mixed(
     voted = [part.voted for part in parts if part.scored is None and part.voted is not None]
     scored = [part for part in parts if part.scored is not None]
     dtype = scored[0].values.dtype if scored and scored[0].values is not None else np.float64
-    values = space.empty((len(parts[0]), len(scored)), dtype)
+    values = storage.empty((len(parts[0]), len(scored)), dtype)
     present = None
     if any(part.voted is not None for part in scored):
-        present = space.empty(values.shape, np.bool_)
+        present = storage.empty(values.shape, np.bool_)
     numbers = []
     for i, part in enumerate(scored):
         values[:, i] = part.values
@@ -320,7 +320,7 @@ def mixed(
         state = None if part.voted is None else len(voted) - 1
         if part.scored is not None:
             numbers.append(replace(part.scored, column=i, state=state))
-        space.forget()
+        storage.forget()
     return Mixture(
         order=order,
         rows=rows,

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.compute.arrays import Floats
+from sosie.compute.arrays import Floats, Mask
 from sosie.compute.randomness import BLOCK
 from sosie.compute.sums import WholeSum, added
 from sosie.compute.threads import each_part, one_blas_thread
-
-if TYPE_CHECKING:
-    from sosie.generate.mixture import Mixture
 
 __all__ = ["GaussianNoise", "NoNoise", "NoSums", "Noise", "NoiseSums", "Sums"]
 
@@ -144,13 +141,18 @@ class NoiseSums:
     pairs: WholeSum
 
     @classmethod
-    def of(cls, mixture: Mixture, threads: int = 1) -> NoiseSums:
+    def of(
+        cls, rows: NDArray[np.int32], values: NDArray[Any], present: Mask | None, threads: int = 1
+    ) -> NoiseSums:
         """The sums over the people of a mixture.
 
         Each person's covariance is unbiased; where a neighbour has no score, pairs count
         over those that have both.
+
+        Parameters
+        ----------
+        rows, values, present : see `sosie.generate.mixture.Mixture`.
         """
-        rows, values, present = mixture.rows, mixture.values, mixture.present
         (k, count), width = rows.shape, values.shape[1]
         products, pairs = WholeSum((width, width)), WholeSum((width, width))
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sosie.compute.arrays import Ints
 from sosie.compute.randomness import BLOCK
-from sosie.compute.storage import MEMORY, Space
+from sosie.compute.storage import MEMORY, Storage
 from sosie.compute.sums import tally
 from sosie.compute.threads import each_part
 from sosie.data import frames
@@ -76,9 +76,9 @@ class Release:
             codes = vote.parts[codes, vote.names.index(name)].astype(column.codes.dtype)
         return replace(column, codes=codes)
 
-    def encoded(self, space: Space = MEMORY) -> Table:
-        """All encoded columns, which live in `space`."""
-        columns = tuple(kept_in(space, self.column(name)) for name in self.table.names)
+    def encoded(self, storage: Storage = MEMORY) -> Table:
+        """All encoded columns, which live in `storage`."""
+        columns = tuple(kept_in(storage, self.column(name)) for name in self.table.names)
         return replace(self.table, columns=columns)
 
     def frame(self, threads: int = 1, *, last: bool = False) -> Any:
@@ -117,8 +117,8 @@ class Release:
         each_part(write, len(columns), 1, threads if len(self) > BLOCK else 1)
         return frames.assemble(self.table.frame, columns)
 
-    def batches(self, space: Space, size: int = ROW_GROUP) -> Iterator[pl.DataFrame]:
-        """The same as Polars dataframes of some rows each; columns wait in `space`."""
+    def batches(self, storage: Storage, size: int = ROW_GROUP) -> Iterator[pl.DataFrame]:
+        """The same as Polars dataframes of some rows each; columns wait in `storage`."""
         import polars as pl
 
         outside: dict[Hashable, Any] = {}
@@ -128,8 +128,8 @@ class Release:
             if outside[name] is None and self._lists_its_values(name):
                 outside[name] = written(self.column(name), frames.like(self._series(name)))
             if outside[name] is None:
-                columns[name] = _waiting(self.column(name), self._series(name), space)
-            space.forget()
+                columns[name] = _waiting(self.column(name), self._series(name), storage)
+            storage.forget()
         for start in range(0, len(self), size):
             part = slice(start, start + size)
             yield pl.DataFrame(
@@ -138,13 +138,13 @@ class Release:
                     for name, held in outside.items()
                 }
             )
-            space.forget()
+            storage.forget()
 
-    def write_parquet(self, file: IO[bytes], space: Space) -> None:
+    def write_parquet(self, file: IO[bytes], storage: Storage) -> None:
         """Write a Parquet file, a group of rows at a time."""
         from polars.io.plugins import register_io_source
 
-        batches = self.batches(space)
+        batches = self.batches(storage)
         first = next(batches)
 
         def source(names: Sequence[str] | None, *_: object) -> Iterator[pl.DataFrame]:
@@ -185,15 +185,15 @@ class Release:
         return None
 
 
-def _waiting(column: Column, series: Series, space: Space) -> tuple[Column, Series]:
+def _waiting(column: Column, series: Series, storage: Storage) -> tuple[Column, Series]:
     """A column on its way to a file, with the few native values that writing it needs."""
     if isinstance(column, Numbers):
-        return replace(column, values=space.keep(column.values)), frames.like(series)
+        return replace(column, values=storage.keep(column.values)), frames.like(series)
     present = tally(column.codes, len(column.labels)) > 0
     number = (np.cumsum(present) - 1).astype(column.codes.dtype)
     used, codes = np.flatnonzero(present), number.take(column.codes)
     levels = held(series, column.first[used])
-    return replace(column, codes=space.keep(codes), first=np.arange(len(used))), levels
+    return replace(column, codes=storage.keep(codes), first=np.arange(len(used))), levels
 
 
 def _has_ways(series: Series) -> bool:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Self
-
-from sosie.errors import InputError
-from sosie.generate.methods import method_of
-from sosie.options import check_whole
+from typing import Literal
 
 __all__ = ["DEFAULT", "Decode", "Settings"]
 
@@ -38,41 +34,3 @@ class Settings:
     decode: str | None = None
     min_level_count: int = 10
     augment: int = 1
-
-    @classmethod
-    def of(
-        cls,
-        k: int | None = None,
-        components: int | None = None,
-        method: str = DEFAULT,
-        decode: str | None = None,
-        min_level_count: int | None = None,
-        augment: int = 1,
-    ) -> Self:
-        """Settings with the method's defaults for all that is None.
-
-        Raises
-        ------
-        InputError
-            A value out of range, or one that the method does not take.
-
-        Examples
-        --------
-        >>> Settings.of(k=7).min_level_count, Settings.of(method="barycentre").min_level_count
-        (7, 1)
-        """
-        chosen = method_of(method)
-        k = chosen.k if k is None else k
-        components = chosen.components if components is None else components
-        least = {"k": chosen.least_k, "components": 1, "augment": 1}
-        for name, number in (("k", k), ("components", components), ("augment", augment)):
-            check_whole(name, number, least[name])
-        if decode is not None and decode not in chosen.decodes:
-            if not chosen.decodes:
-                raise InputError(f"method {method} has no decode to choose, got {decode!r}")
-            raise InputError(f"decode must be {' or '.join(chosen.decodes)}, got {decode!r}")
-        if decode is None and chosen.decodes:
-            decode = chosen.decodes[0]
-        count = chosen.min_level_count(k) if min_level_count is None else min_level_count
-        check_whole("min_level_count", count, 1)
-        return cls(k, components, method, decode, count, augment)

@@ -69,11 +69,11 @@ def attack_file(
         memory=memory,
         attack=_planned(avatarizer.settings.components, **options),
     )
-    table = Table.of(source.frame, avatarizer.roles, source.space, avatarizer.threads)
+    table = Table.of(source.frame, avatarizer.roles, source.storage, avatarizer.threads)
     for note in table.notes:
         warnings.warn(warning_of(note), stacklevel=2)
     avatarizer.fit(table)
-    apart = None if holdout is None else alongside(holdout, source.space, reading)
+    apart = None if holdout is None else alongside(holdout, source.storage, reading)
     found = attack(table, avatarizer, holdout=apart, progress=progress, **options)
     _write(found.to_dict(), data.name, results, page, language)
     return found

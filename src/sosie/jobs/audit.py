@@ -14,7 +14,7 @@ from sosie.data.files import Reading, check_apart
 from sosie.data.parquet import Scan
 from sosie.data.table import Roles
 from sosie.errors import InputError
-from sosie.generate.settings import Settings
+from sosie.generate.methods import settings_of
 from sosie.jobs.description import FEWEST_SHOWN, described
 from sosie.jobs.tables import Opened, Progress, alongside, opened, silent
 from sosie.jobs.writing import write_json, write_text
@@ -86,7 +86,7 @@ def audit_files(
     progress("read")
     people = opened(
         originals,
-        Settings.of(components=options.components),
+        settings_of(components=options.components),
         scratch=(page or metrics or Path("-")).parent,
         reading=options.reading,
         memory=options.memory,
@@ -111,12 +111,12 @@ def _comparison(people: Opened, avatars: Path, options: Options) -> Comparison:
     holdout = options.holdout
     return Comparison.of(
         people.frame,
-        alongside(avatars, people.space, options.reading),
+        alongside(avatars, people.storage, options.reading),
         aligned=options.aligned,
-        holdout=None if holdout is None else alongside(holdout, people.space, options.reading),
+        holdout=None if holdout is None else alongside(holdout, people.storage, options.reading),
         roles=options.roles,
         components=options.components,
-        space=people.space,
+        storage=people.storage,
     )
 
 

@@ -53,7 +53,7 @@ def avatarize_file(
         memory=memory,
     )
     progress("fit")
-    table = Table.of(source.frame, avatarizer.roles, source.space, avatarizer.threads)
+    table = Table.of(source.frame, avatarizer.roles, source.storage, avatarizer.threads)
     said = fitted(avatarizer, table)
     progress("draw")
     published, linked = avatarizer.both()

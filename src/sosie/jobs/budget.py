@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from sosie.attacks.moments import MOMENTS, MOST_COMPONENTS, most_components
 from sosie.compute.memory import available
-from sosie.compute.storage import MEMORY, Disk, Space
+from sosie.compute.storage import MEMORY, Disk, Storage
 from sosie.data.parquet import Scan
 from sosie.errors import InputError
 from sosie.generate.methods import method_of
@@ -133,7 +133,7 @@ class Budget:
         """Bytes a row: what the metrics hold of each person and each avatar."""
         return MEASURING * self.augment if self.compared else 0
 
-    def space(self, memory: int | None, folder: Path) -> Space:
+    def storage(self, memory: int | None, folder: Path) -> Storage:
         """Where columns are to live; `memory` None is half of what is free.
 
         Raises

@@ -6,12 +6,12 @@ import os
 import secrets
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sosie._version import __version__
 from sosie.audits.comparison import Comparison
 from sosie.audits.results import json_name
 from sosie.audits.structure import contributions, links, space
@@ -69,7 +69,7 @@ def described(
     rng = np.random.default_rng(secrets.randbits(128))
     return {
         "schema": "sosie/run/1",
-        "version": __version__,
+        "version": version("sosie"),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "data": {
             "name": _readable(data.name),

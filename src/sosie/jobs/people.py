@@ -213,7 +213,7 @@ def _fitted(
 
     def read(path: Path) -> Opened:
         made = opened(path, avatarizer.settings, scratch=scratch, reading=reading)
-        if made.space is not MEMORY:
+        if made.storage is not MEMORY:
             raise InputError(
                 f"{path}: people with several rows (--person) are drawn from tables in memory, and"
                 " this one takes more than half of what is free"

@@ -164,7 +164,7 @@ def run(
     with staged(out, OURS) as stage:
         progress("read")
         people = _people(data, avatarizer, options, stage)
-        table = Table.of(people.frame, avatarizer.roles, people.source.space, avatarizer.threads)
+        table = Table.of(people.frame, avatarizer.roles, people.source.storage, avatarizer.threads)
         _check_analyses(table, people, options.texts)
         progress("fit")
         said = fitted(avatarizer, table)
@@ -180,13 +180,13 @@ def run(
             roles=avatarizer.roles.compared(),
             components=avatarizer.settings.components,
             threads=avatarizer.threads,
-            space=people.source.space,
+            storage=people.source.storage,
         )
         choices = AuditOptions(k=avatarizer.settings.k, known=options.columns_known or None)
         folds = None if people.aside is not None else _twins(avatarizer, comparison)
         audit = measured(comparison, context=options.context, options=choices, folds=folds)
         write_json(stage / "audit.json", audit.to_dict())
-        if people.source.space is MEMORY:
+        if people.source.storage is MEMORY:
             progress("analyses")
             found = analyses(
                 comparison.originals,
@@ -251,7 +251,7 @@ def _people(data: Path, avatarizer: Avatarizer, options: Options, scratch: Path)
     frame: Any = source.frame
     aside: Any = None
     if options.holdout is not None:
-        aside = alongside(options.holdout, source.space, options.reading)
+        aside = alongside(options.holdout, source.storage, options.reading)
     if options.holdout_share:
         if isinstance(frame, Scan):
             raise InputError(
@@ -259,7 +259,7 @@ def _people(data: Path, avatarizer: Avatarizer, options: Options, scratch: Path)
                 " to a file of their own (--holdout)"
             )
         frame, aside = set_aside(frame, options.holdout_share, aside)
-    if source.space is MEMORY:
+    if source.storage is MEMORY:
         check_room(len(frame) * frame.width * CELL, f"a run on {data}")
     return _People(source, frame, aside, bool(options.holdout_share))
 
@@ -273,7 +273,7 @@ def _publish(avatarizer: Avatarizer, people: _People, stage: Path, name: str) ->
     if people.drawn_aside:
         write(people.frame, private / "people.parquet", mode=OWNER_FILE)
         write(people.aside, private / "holdout.parquet", mode=OWNER_FILE)
-    if people.source.space is MEMORY:
+    if people.source.storage is MEMORY:
         return aligned.frame()
     return Scan.of(private / "aligned.parquet")
 
@@ -291,7 +291,7 @@ def _least(settings: Settings) -> int:
 
 def _check_analyses(table: Table, people: _People, texts: tuple[str, ...]) -> None:
     """Raise InputError, before any long work, for analyses that can't be made."""
-    if texts and people.source.space is not MEMORY:
+    if texts and people.source.storage is not MEMORY:
         raise InputError(
             "a table larger than memory can't be analysed here: leave the analyses out, or compare"
             " a sample of it and of its avatars with sosie analyses"

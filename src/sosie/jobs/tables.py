@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from sosie.compute.storage import MEMORY, Space
+from sosie.compute.storage import MEMORY, Storage
 from sosie.data.atomic import atomic
 from sosie.data.csv_dialect import Dialect
 from sosie.data.files import EXCEL, PARQUET, Reading, write
@@ -69,7 +69,7 @@ class Opened:
     Attributes
     ----------
     frame : a dataframe, or what reads one column by column.
-    space : where encoded columns are to live.
+    storage : where encoded columns are to live.
     dialect : how the CSV was written; None for Parquet.
     sha256 : of the file, in hexadecimal.
     notes : what was noticed in the file.
@@ -77,7 +77,7 @@ class Opened:
     """
 
     frame: pl.DataFrame | Scan
-    space: Space
+    storage: Storage
     dialect: Dialect | None
     sha256: str
     notes: tuple[Reason, ...] = ()
@@ -119,18 +119,18 @@ def opened(
     if is_parquet(path):
         scan = Scan.of(path)
         budget = Budget.of(scan, settings, whole, compared=compared, attack=attack)
-        space = budget.space(memory, scratch)
-        if space is not MEMORY:
-            return Opened(scan, space, None, scan.sha256)
+        storage = budget.storage(memory, scratch)
+        if storage is not MEMORY:
+            return Opened(scan, storage, None, scan.sha256)
     source = (reading or Reading()).read(path)
     suffix = ".csv" if source.dialect is not None else path.suffix.lower()
     suffix = suffix if suffix in (".csv", *EXCEL) else PARQUET[0]
     return Opened(source.frame, MEMORY, source.dialect, source.sha256, source.notes, suffix)
 
 
-def alongside(path: Path, space: Space, reading: Reading | None = None) -> pl.DataFrame | Scan:
-    """Another table, read in the way of a first one whose columns live in `space`."""
-    if space is not MEMORY and is_parquet(path):
+def alongside(path: Path, storage: Storage, reading: Reading | None = None) -> pl.DataFrame | Scan:
+    """Another table, read in the way of a first one whose columns live in `storage`."""
+    if storage is not MEMORY and is_parquet(path):
         return Scan.of(path)
     return (reading or Reading()).read(path).frame
 
@@ -144,8 +144,8 @@ def save(
     ----------
     dialect, mode : see `sosie.data.files.write`.
     """
-    space = release.table.space
-    if space is MEMORY:
+    storage = release.table.storage
+    if storage is MEMORY:
         write(release.frame(), path, dialect, mode)
         return
     if path.suffix.lower() in EXCEL:
@@ -153,9 +153,9 @@ def save(
 
     def fill(file: IO[bytes]) -> None:
         if path.suffix.lower() in PARQUET:
-            release.write_parquet(file, space)
+            release.write_parquet(file, storage)
             return
-        for number, batch in enumerate(release.batches(space)):
+        for number, batch in enumerate(release.batches(storage)):
             batch.write_csv(file, include_header=number == 0)
 
     atomic(path, fill, mode)

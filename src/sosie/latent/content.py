@@ -45,7 +45,7 @@ def content_hashes(table: Table, *, names: bool = True) -> NDArray[np.uint64]:
     for column in table.columns:
         total ^= _bits(column, names)
         total = mixed(total)
-        table.space.forget()
+        table.storage.forget()
     return total
 
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Mask
 from sosie.compute.randomness import BLOCK
-from sosie.compute.storage import MEMORY, Space
+from sosie.compute.storage import MEMORY, Storage
 from sosie.compute.sums import WholeSum, mean_of
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.data.table import Column, Levels, Table
@@ -168,7 +168,7 @@ class Outline:
 def _outlines(table: Table) -> Iterator[Outline]:
     for column in table.columns:
         yield Outline.of(column)
-        table.space.forget()
+        table.storage.forget()
 
 
 def _moments(values: Floats) -> tuple[float, float, float]:
@@ -239,7 +239,7 @@ class CrossProduct:
                 self._add_wide(mixed, pairs)
 
         with one_blas_thread():
-            each_part(block, len(table), BLOCK, threads, FORGET, table.space.forget)
+            each_part(block, len(table), BLOCK, threads, FORGET, table.storage.forget)
         return self
 
     def merge(self, other: CrossProduct) -> Self:
@@ -465,7 +465,7 @@ class FAMD:
         """(d,): the coordinates of a row of zeros."""
         return np.asarray(-(self.mean[:, None] * self._slopes).sum(axis=0))
 
-    def transform(self, table: Table, threads: int = 1, storage: Space = MEMORY) -> Floats:
+    def transform(self, table: Table, threads: int = 1, storage: Storage = MEMORY) -> Floats:
         """Coordinates of the rows of a table, ``(n, d) float64``.
 
         Each row is computed alone, by the same operations in the same order, so equal
@@ -487,7 +487,7 @@ class FAMD:
                 part += lookups[block].take(codes, axis=0, mode="clip")
             coordinates[rows] = part
 
-        each_part(project, len(table), BLOCK, threads, FORGET, table.space.forget)
+        each_part(project, len(table), BLOCK, threads, FORGET, table.storage.forget)
         return coordinates
 
     def inverse_transform(self, coordinates: Floats) -> Reconstruction:

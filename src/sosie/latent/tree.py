@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
-from sosie.compute.storage import FORGET, MEMORY, Space
+from sosie.compute.storage import FORGET, MEMORY, Storage
 from sosie.errors import InputError, Reason
 from sosie.latent.content import mixed
 
@@ -217,7 +217,7 @@ def groups(
     reach: float,
     strata: Ints | None = None,
     name: Callable[[int], str] = str,
-    space: Space = MEMORY,
+    storage: Storage = MEMORY,
 ) -> Groups:
     """The groups of a table, k to 2k - 1 rows each.
 
@@ -228,7 +228,7 @@ def groups(
     key : the secret of the table.
     k : at least 2.
     reach : see `Axes.drawn`.
-    strata, name, space : see `cut`.
+    strata, name, storage : see `cut`.
 
     Raises
     ------
@@ -245,13 +245,13 @@ def groups(
     [[0, 2], [1, 3]]
     """
     axes = Axes.drawn(key, points.shape[1], reach)
-    whole = space.empty(points.shape, np.int16)
+    whole = storage.empty(points.shape, np.int16)
     for large in _chunks(len(points), FORGET):
         for rows in _chunks(large.stop - large.start):
             here = slice(large.start + rows.start, large.start + rows.stop)
             whole[here] = axes.whole(points[here])
-        space.forget()
-    return cut(whole, tags(hashes, key), k, strata=strata, name=name, space=space)
+        storage.forget()
+    return cut(whole, tags(hashes, key), k, strata=strata, name=name, storage=storage)
 
 
 def cut(
@@ -261,7 +261,7 @@ def cut(
     *,
     strata: Ints | None = None,
     name: Callable[[int], str] = str,
-    space: Space = MEMORY,
+    storage: Storage = MEMORY,
 ) -> Groups:
     """The groups of rows whose coordinates are whole numbers along secret axes.
 
@@ -274,7 +274,7 @@ def cut(
         rows of two; groups follow each other in the order of these numbers, which must be the
         same whatever the order of the rows.
     name : what to call a stratum in a message, by its number.
-    space : where arrays as long as the table live.
+    storage : where arrays as long as the table live.
 
     Raises
     ------
@@ -283,7 +283,7 @@ def cut(
     """
     _check(len(whole), k, strata, name)
     part, parts = _parted(whole, tags, strata)
-    order = space.keep(_canonical(tags, part))
+    order = storage.keep(_canonical(tags, part))
     sizes = np.bincount(part, minlength=len(parts))
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     for some in _windows(starts[:-1]):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.metadata import version
 from typing import Any
 
-from sosie._version import __version__
 from sosie.report.figures.drawing import Figure
 from sosie.report.rendering import render
 from sosie.report.views.analyses import analyses
@@ -71,8 +71,8 @@ def _page(
     common = {
         "title": words(f"{key}.title", name=name),
         "subtitle": words(f"{key}.subtitle"),
-        "about": words("report.about.page", version=__version__),
-        "version": __version__,
+        "about": words("report.about.page", version=version("sosie")),
+        "version": version("sosie"),
         "chapters": ((chapter, heading),),
     }
     return render(words, "page.html", common | dict(views), figures)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib.metadata import version
 from typing import Any, Self
 
-from sosie._version import __version__
 from sosie.audits.definition import Definition, Swept
 from sosie.audits.registry import DEFINITIONS, ON_TWINS
 from sosie.audits.results import Metric
@@ -266,7 +266,7 @@ class Tuning:
         """What ``tune.json`` holds; the seed is not in it."""
         return {
             "schema": SCHEMA,
-            "version": __version__,
+            "version": version("sosie"),
             "rows": self.rows,
             "columns": self.columns,
             "releases": self.releases,

@@ -66,7 +66,7 @@ def contradictions(
     lacking = comparison.lacks(*DEFINITION.needs)
     if lacking is not None:
         return DEFINITION.unavailable(lacking, target=target)
-    if comparison.originals.space is not MEMORY:
+    if comparison.originals.storage is not MEMORY:
         return DEFINITION.unavailable(Reason("not_on_disk"), target=target)
     found = counted(comparison.originals, comparison.avatars, k=k)
     if found.value is None:

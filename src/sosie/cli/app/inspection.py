@@ -27,8 +27,7 @@ from sosie.data.layout import TitlesError
 from sosie.data.parquet import Scan
 from sosie.data.table import Levels, Numbers, Table
 from sosie.errors import InputError, Reason
-from sosie.generate.methods import METHODS
-from sosie.generate.settings import Settings
+from sosie.generate.methods import METHODS, settings_of
 from sosie.jobs.tables import is_parquet
 
 if TYPE_CHECKING:
@@ -186,7 +185,7 @@ def inspect(path: Path) -> Inspection:
     methods, k = offered()
     most = max(2, min(LARGEST_K, rows // 2))
     suspected = {one.column: one for one in suspects(frame)}
-    least = min(Settings.of().min_level_count, most)
+    least = min(settings_of().min_level_count, most)
     return Inspection(
         rows=rows,
         columns=tuple(

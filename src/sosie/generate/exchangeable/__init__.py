@@ -11,6 +11,7 @@ Domingo-Ferrer, PASSAT 2012; smoothed bootstrap, Silverman and Young, Biometrika
 """
 
 from sosie.generate.exchangeable.draw import draw, pairing
-from sosie.generate.exchangeable.law import ExchangeableLaw, Pooled, fit
+from sosie.generate.exchangeable.fit import fit
+from sosie.generate.exchangeable.law import ExchangeableLaw, Pooled
 
 __all__ = ["ExchangeableLaw", "Pooled", "draw", "fit", "pairing"]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
-from sosie.compute.storage import Space
+from sosie.compute.storage import Storage
 from sosie.compute.sums import tally
 from sosie.data.table import Levels
 from sosie.errors import InputError, quoted
@@ -129,7 +129,7 @@ class Choice:
         return cls(names, new[codes], size, np.asarray(allowed, dtype=np.int64), parts)
 
 
-def choice_of(columns: Sequence[Levels], order: Ints, least: int, storage: Space) -> Choice:
+def choice_of(columns: Sequence[Levels], order: Ints, least: int, storage: Storage) -> Choice:
     """The choice of one category, or of linked ones together.
 
     Parameters

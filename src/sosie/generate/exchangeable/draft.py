@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,11 @@ from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.generate.exchangeable.choices import Choice
 from sosie.generate.exchangeable.features import number_features
 from sosie.generate.exchangeable.fixed_point import SCORE, on_grid
+from sosie.generate.exchangeable.law import ExchangeableLaw
 from sosie.generate.exchangeable.marginals import Marginal
 from sosie.generate.exchangeable.moments import state_rows
 from sosie.generate.exchangeable.slots import padded_logits, pieces
 from sosie.generate.exchangeable.targets import Slots
-
-if TYPE_CHECKING:
-    from sosie.generate.exchangeable.law import ExchangeableLaw
 
 __all__ = ["Draft"]
 

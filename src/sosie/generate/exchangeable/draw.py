@@ -13,7 +13,7 @@ import numpy as np
 
 from sosie.compute.arrays import Floats, Ints
 from sosie.compute.randomness import BLOCK
-from sosie.compute.storage import FORGET, MEMORY, Space
+from sosie.compute.storage import FORGET, MEMORY, Storage
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.generate.exchangeable.ancestry import blocks_of
 from sosie.generate.exchangeable.draft import Draft
@@ -35,7 +35,7 @@ def draw(
     *,
     into: Gathered | None = None,
     threads: int = 1,
-    storage: Space = MEMORY,
+    storage: Storage = MEMORY,
     chunk: int = CHUNK,
 ) -> Gathered:
     """One avatar for each member of each group, in the order of the groups.

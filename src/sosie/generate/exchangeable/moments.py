@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints
 from sosie.compute.randomness import BLOCK
-from sosie.compute.storage import MEMORY, Space
+from sosie.compute.storage import MEMORY, Storage
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.generate.exchangeable.ancestry import Ancestors, blocks_of, by_group, every_so_many
 from sosie.generate.exchangeable.features import Layout
@@ -199,7 +199,7 @@ def products_of(
     bounds: Ints,
     ancestors: Ancestors,
     threads: int,
-    storage: Space = MEMORY,
+    storage: Storage = MEMORY,
 ) -> Floats:
     """Sums of products of deviations and their degrees of freedom, ``(2, A + 1, p, p) float64``.
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from sosie.generate.exchangeable.draft import Draft
 from sosie.generate.exchangeable.fixed_point import SCORE, on_grid
+from sosie.generate.exchangeable.law import ExchangeableLaw
 from sosie.generate.exchangeable.marginals import Marginal
 from sosie.generate.exchangeable.sample import PEOPLE, Sample
 from sosie.generate.exchangeable.streams import HALF, Stream, stream
-
-if TYPE_CHECKING:
-    from sosie.generate.exchangeable.law import ExchangeableLaw
 
 __all__ = ["pilot"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.compute.arrays import Floats, Ints, Mask
-from sosie.compute.storage import Space
+from sosie.compute.storage import Storage
 from sosie.compute.sums import tally
 from sosie.data.missing import tagged, tags
 from sosie.data.table import Numbers
@@ -67,7 +67,7 @@ class Number:
 
 
 def number_of(
-    column: Numbers, order: Ints, k: int, least: int, storage: Space, notes: list[Reason]
+    column: Numbers, order: Ints, k: int, least: int, storage: Storage, notes: list[Reason]
 ) -> Number:
     """Prepare a number.
 

@@ -12,21 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
 from sosie.compute.arrays import Ints
-from sosie.compute.storage import Space
+from sosie.compute.storage import Storage
 from sosie.data.table import Table
 from sosie.errors import InputError, Reason
 from sosie.generate.gathered import Gathered, Layout
 from sosie.generate.guarantee import Guarantee
 from sosie.generate.mixture import Mixture
+from sosie.generate.options import check_whole
+from sosie.generate.settings import DEFAULT, Settings
 from sosie.latent.famd import FAMD
 
-if TYPE_CHECKING:
-    from sosie.generate.settings import Settings
-
-__all__ = ["METHODS", "Fitted", "Method", "method_of"]
+__all__ = ["METHODS", "Fitted", "Method", "method_of", "settings_of"]
 
 
 class Fitted(Protocol):
@@ -60,7 +59,7 @@ class Fitted(Protocol):
         """The law of weights of each person's avatar, for attackers; or why there is none."""
 
     def draw(
-        self, seed: int, release: int, parts: range, *, storage: Space, chunk: int, threads: int
+        self, seed: int, release: int, parts: range, *, storage: Storage, chunk: int, threads: int
     ) -> Gathered:
         """One avatar for each place, for each of some parts, one whole part after the other.
 
@@ -165,3 +164,40 @@ def method_of(key: str) -> Method:
     if key not in METHODS:
         raise InputError(f"method must be {' or '.join(METHODS)}, got {key!r}")
     return METHODS[key]
+
+
+def settings_of(
+    k: int | None = None,
+    components: int | None = None,
+    method: str = DEFAULT,
+    decode: str | None = None,
+    min_level_count: int | None = None,
+    augment: int = 1,
+) -> Settings:
+    """Settings with the method's defaults for all that is None.
+
+    Raises
+    ------
+    InputError
+        A value out of range, or one that the method does not take.
+
+    Examples
+    --------
+    >>> settings_of(k=7).min_level_count, settings_of(method="barycentre").min_level_count
+    (7, 1)
+    """
+    chosen = method_of(method)
+    k = chosen.k if k is None else k
+    components = chosen.components if components is None else components
+    least = {"k": chosen.least_k, "components": 1, "augment": 1}
+    for name, number in (("k", k), ("components", components), ("augment", augment)):
+        check_whole(name, number, least[name])
+    if decode is not None and decode not in chosen.decodes:
+        if not chosen.decodes:
+            raise InputError(f"method {method} has no decode to choose, got {decode!r}")
+        raise InputError(f"decode must be {' or '.join(chosen.decodes)}, got {decode!r}")
+    if decode is None and chosen.decodes:
+        decode = chosen.decodes[0]
+    count = chosen.min_level_count(k) if min_level_count is None else min_level_count
+    check_whole("min_level_count", count, 1)
+    return Settings(k, components, method, decode, count, augment)

@@ -19,7 +19,7 @@ import numpy as np
 
 from sosie.compute.arrays import Floats, Ints
 from sosie.compute.randomness import BLOCK
-from sosie.compute.storage import Space
+from sosie.compute.storage import Storage
 from sosie.data import frames
 from sosie.data.table import Column, Levels, Table, label_of
 from sosie.errors import Reason
@@ -77,7 +77,7 @@ class Exchangeable:
         table = in_canonical_codes(table)
         space = in_space(table)
         famd = FAMD.fit(space, settings.components, table.roles.weights, threads)
-        points = famd.transform(space, threads, table.space)
+        points = famd.transform(space, threads, table.storage)
         strata, name = _strata(table)
         cut = groups(
             points,
@@ -87,9 +87,9 @@ class Exchangeable:
             reach=REACH * float(np.sqrt(famd.eigenvalues[0])),
             strata=strata,
             name=name,
-            space=table.space,
+            storage=table.storage,
         )
-        table.space.forget()
+        table.storage.forget()
         law = fit(
             table,
             cut,
@@ -97,7 +97,7 @@ class Exchangeable:
             k=settings.k,
             min_level_count=settings.min_level_count,
             threads=threads,
-            storage=table.space,
+            storage=table.storage,
         )
         return ExchangeableFitted(table, famd, settings, law, cut.order)
 
@@ -146,7 +146,7 @@ class ExchangeableFitted:
         return Reason("law_of_groups")
 
     def draw(
-        self, seed: int, release: int, parts: range, *, storage: Space, chunk: int, threads: int
+        self, seed: int, release: int, parts: range, *, storage: Storage, chunk: int, threads: int
     ) -> Gathered:
         """One avatar for each place and part."""
         del chunk  # blocks of the law's own fit the processor's cache
@@ -186,7 +186,7 @@ def _by_place(points: Floats, order: Ints, table: Table) -> Floats:
     """Coordinates of the row at each place; none where no column has levels enough to need them."""
     if not table.roles.linked and all(len(column.labels) <= MANY for column in table.levels):
         return points[:0]
-    placed = table.space.empty(points.shape, np.float64)
+    placed = table.storage.empty(points.shape, np.float64)
     for start in range(0, len(order), BLOCK):
         placed[start : start + BLOCK] = points.take(order[start : start + BLOCK], axis=0)
     return placed

@@ -43,7 +43,9 @@ class Smoothed(LocalMethod):
 
     def noise_sums(self, mixture: Mixture, threads: int) -> Sums:
         """Those of the covariance of the neighbours' scores; none where there are no numbers."""
-        return NoiseSums.of(mixture, threads) if mixture.numbers else NoSums()
+        if not mixture.numbers:
+            return NoSums()
+        return NoiseSums.of(mixture.rows, mixture.values, mixture.present, threads)
 
 
 METHOD = Smoothed()

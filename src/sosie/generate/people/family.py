@@ -200,7 +200,7 @@ class FittedFamily:
     def with_marginals(self, threads: int) -> FittedFamily:
         """The same with the maps of the marginals of the rows' numbers, from a pilot."""
         made = self.people.draw(
-            0, 0, range(1), storage=self.people.table.space, chunk=1, threads=threads
+            0, 0, range(1), storage=self.people.table.storage, chunk=1, threads=threads
         )
         group = _groups(self.people)
         some = np.arange(min(len(group), PILOT)) * len(group) // min(len(group), PILOT)
