@@ -83,6 +83,7 @@ class AttackResult:
     known : number of columns he knows, for ``partial``.
     known_columns : which ones, where they were named and not drawn at random.
     actor : who knows them, where actors were named.
+    versions : what changes from one release to the next, for ``intersect``.
     column : the one whose values are guessed, for ``groups``.
     chosen_among : attackers compared on the other half of the targets, where he was chosen.
     repeats : rates over disjoint sets of releases, percent.
@@ -112,6 +113,7 @@ class AttackResult:
     column: str | None = None
     known_columns: tuple[str, ...] = ()
     actor: str | None = None
+    versions: str | None = None
     reasons: tuple[Reason, ...] = ()
 
     @classmethod
@@ -228,6 +230,7 @@ class AttackResult:
             "column",
             "known_columns",
             "actor",
+            "versions",
             "reasons",
         }
         found: dict[str, Any] = {}

@@ -7,7 +7,6 @@ or he tries keys of his own. A guarantee against linkage says nothing of this on
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -18,11 +17,10 @@ from sosie.attacks.results import AttackResult
 from sosie.attacks.scenarios.linkage import Setup
 from sosie.attacks.scenarios.protocol import Declaration
 from sosie.attacks.sources import AvatarSource, Source
+from sosie.attacks.versions import Version
 from sosie.compute.arrays import Floats, Ints
 from sosie.data.table import Table
 from sosie.errors import Reason
-from sosie.generate.avatarizer import Avatarizer
-from sosie.generate.methods import method_of
 from sosie.generate.secrets import Secrets
 from sosie.latent.famd import FAMD
 
@@ -89,14 +87,18 @@ def _guesses(
     famd = FAMD.fit(source.originals, COMPONENTS)
     whole = famd.transform(source.originals)
     counts = _Counts(famd, whole[pair], whole)
-    true = _fitted(source.avatarizer, tables[truth], source.avatarizer.secrets)
+    true = Version.of(source.avatarizer, tables[truth], source.avatarizer.secrets)
     told = np.array([counts.of(true.draw(r)) for r in range(max(PUBLISHED))])
-    keys = [true.secrets.key] if known else [int(key) for key in rng.integers(0, 2**62, KEYS)]
+    keys = (
+        [source.avatarizer.secrets.key]
+        if known
+        else [int(key) for key in rng.integers(0, 2**62, KEYS)]
+    )
     seeds = rng.integers(0, 2**62, len(keys))
     drawn = []
     for table in tables:
         made = [
-            _fitted(source.avatarizer, table, Secrets(key, int(seed)))
+            Version.of(source.avatarizer, table, Secrets(key, int(seed)))
             for seed, key in zip(seeds, keys, strict=True)
         ]
         drawn.append(
@@ -108,15 +110,6 @@ def _guesses(
 
 def _without(table: Table, row: int) -> Table:
     return rows_of(table, np.delete(np.arange(len(table)), row))
-
-
-def _fitted(avatarizer: Avatarizer, table: Table, secrets: Secrets) -> Avatarizer:
-    """The same settings on another table, with some secrets."""
-    again, settings = copy.copy(avatarizer), avatarizer.settings
-    method = method_of(settings.method)
-    again._secrets = secrets
-    again._fitted = method.fit(table, settings, secrets.key, avatarizer.threads)
-    return again
 
 
 class _Counts:
