@@ -1,4 +1,4 @@
-"""The same settings fitted to another version of a table, as an attacker or a later release does."""
+"""The same settings fitted to another version of a table: by an attacker, or for a later release."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 import pytest
@@ -69,7 +71,7 @@ def test_versions_lose_and_win_people_and_columns(frame: pl.DataFrame) -> None:
     assert made["column-less"][1].names == ("b", "c", "part")
     months = [set(plan.rows.tolist()) for plan in made["monthly"]]
     assert {len(month) for month in months} == {160 - 5 * 3}
-    assert [len(one - two) for one, two in zip(months, months[1:], strict=False)] == [3] * 5
+    assert [len(one - two) for one, two in pairwise(months)] == [3] * 5
 
 
 def test_releases_of_one_table_add_nothing_to_one(

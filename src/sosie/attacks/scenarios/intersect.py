@@ -174,7 +174,8 @@ def _people(table: Table, versions: list[Plan]) -> Floats:
 def _released(source: AvatarSource, versions: list[Plan], rng: np.random.Generator) -> list[Seen]:
     """A release of each version, with a seed of its own, and who was in which group."""
     table, famd = source.originals, _common(source.originals, versions)
-    seen, fitted = [], dict[int, Version]()
+    seen: list[Seen] = []
+    fitted: dict[int, Version] = {}
     for plan in versions:
         key = int(rng.integers(KEY)) if plan.new_key else source.avatarizer.secrets.key
         secrets, place = Secrets(key, int(rng.integers(KEY))), id(plan)
