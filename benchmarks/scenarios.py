@@ -3,7 +3,7 @@
 ``python benchmarks/scenarios.py actg175 --k 5 10 20 --method exchangeable`` prints each attacker's
 rate, its interval at 95 % and its chance. A fifth of the people take no part, and are what rows
 rebuilt are held against. Of what a group gives away the column that is farthest above chance is
-printed. ``--scenario swap`` and ``--scenario intersect`` take minutes, and are played where they are named.
+printed. ``--scenario swap intersect membership`` take minutes, and are played where they are named.
 
 Tables: ``actg175`` and ``wbcd`` from ``SOSIE_TEST_DATA``, and the bundled ``cohort``.
 """

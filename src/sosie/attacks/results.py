@@ -84,6 +84,7 @@ class AttackResult:
     known_columns : which ones, where they were named and not drawn at random.
     actor : who knows them, where actors were named.
     versions : what changes from one release to the next, for ``intersect``.
+    area : under the curve of members against strangers, 0 to 1, for ``membership``.
     column : the one whose values are guessed, for ``groups``.
     chosen_among : attackers compared on the other half of the targets, where he was chosen.
     repeats : rates over disjoint sets of releases, percent.
@@ -114,6 +115,7 @@ class AttackResult:
     known_columns: tuple[str, ...] = ()
     actor: str | None = None
     versions: str | None = None
+    area: float | None = None
     reasons: tuple[Reason, ...] = ()
 
     @classmethod
@@ -231,6 +233,7 @@ class AttackResult:
             "known_columns",
             "actor",
             "versions",
+            "area",
             "reasons",
         }
         found: dict[str, Any] = {}
@@ -238,7 +241,7 @@ class AttackResult:
             value = getattr(self, f.name)
             if (f.name not in always and value in (None, ())) or f.name == "reasons":
                 continue
-            found[f.name] = _json(value)
+            found[f.name] = round(value, 4) if f.name == "area" else _json(value)
         if self.precision:
             found["precision"] = [
                 {"coverage": coverage, "precision": _short(share)}

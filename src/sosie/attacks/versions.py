@@ -1,4 +1,4 @@
-"""The same settings fitted to another version of a table: by an attacker, or for a later release."""
+"""The same settings fitted to another version of a table: by an attacker, or for a new release."""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ def _estimators() -> Sequence[str]:
     " generator; nearest: one full profile and one release; insert: that and the generator;"
     " partial: some columns of a profile; contributor: the originals and one release, to name"
     " whose row weighs most in a record; swap: everybody but one; intersect: several releases of a"
-    " table that changes; groups: who is in which group; reconstruct: published releases"
-    " alone, to rebuild rows.",
+    " table that changes; membership: who took part, by likelihood ratio; groups: who is in which"
+    " group; reconstruct: published releases alone, to rebuild rows.",
 )
 @click.option(
     "--releases",

@@ -11,7 +11,7 @@ import pytest
 from sosie.attacks import Releases, attack
 from sosie.attacks.results import AttackResult
 from sosie.attacks.scenarios.intersect import matched, plans, remaining, shared
-from sosie.data.table import Table
+from sosie.data.table import Roles, Table
 from sosie.errors import Reason
 from sosie.generate.avatarizer import Avatarizer
 
@@ -72,6 +72,12 @@ def test_versions_lose_and_win_people_and_columns(frame: pl.DataFrame) -> None:
     months = [set(plan.rows.tolist()) for plan in made["monthly"]]
     assert {len(month) for month in months} == {160 - 5 * 3}
     assert [len(one - two) for one, two in pairwise(months)] == [3] * 5
+
+
+def test_linked_columns_are_not_left_out(frame: pl.DataFrame) -> None:
+    linked = Table.of(frame, Roles(linked=(("a", "part"),)))
+    made = plans(linked, 5, True, np.random.default_rng(0))
+    assert set(made["column-less"][1].names) == {"a", "c", "part"}
 
 
 def test_releases_of_one_table_add_nothing_to_one(

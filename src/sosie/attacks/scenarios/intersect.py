@@ -115,9 +115,12 @@ def plans(table: Table, k: int, keyed: bool, rng: np.random.Generator) -> dict[s
 
 
 def _all_but_one(table: Table) -> tuple[Hashable, ...]:
-    """Without the first number, or the last column where there is none."""
-    left_out = next((c.name for c in table.columns if isinstance(c, Numbers)), table.names[-1])
-    return tuple(name for name in table.names if name != left_out)
+    """Without the first number; the last column where there is none. Linked columns stay."""
+    linked = {name for names in table.roles.linked for name in names}
+    free = [column for column in table.columns if column.name not in linked]
+    numbers = [column.name for column in free if isinstance(column, Numbers)]
+    left_out = numbers[:1] or [column.name for column in free[-1:]]
+    return tuple(name for name in table.names if name not in left_out)
 
 
 def play(source: Source, setup: Setup) -> Iterator[AttackResult]:

@@ -178,6 +178,8 @@ def _notes(words: Words, result: Mapping[str, Any]) -> Iterable[str]:
         yield known_columns(words, result)
     elif result.get("known") is not None:
         yield words.count("attack.known", result["known"])
+    if result.get("area") is not None:
+        yield words("attack.area", area=words.value(result["area"]))
     if result.get("versions") is not None:
         yield words(f"attack.versions.{result['versions']}")
     if result.get("column") is not None:
