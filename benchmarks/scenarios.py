@@ -75,6 +75,7 @@ def main() -> None:
             if one.chance is not None:
                 shown[2] = f"{one.chance:.2f}"
             about = one.column or one.versions or ""
+            about = about if one.area is None else f"area {one.area:.3f}"
             how = f"{one.estimator}, {one.decision}"
             grid.add_row(str(k), one.scenario, how, str(one.releases), about, *shown)
     console = Console(width=120)

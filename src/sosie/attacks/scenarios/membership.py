@@ -2,9 +2,9 @@
 
 The attacker knows people of the population and the method, and makes avatars of many tables of his
 own: random halves of the people, so that each is in half of them. So he learns, person by person,
-how the records around them lie when they took part and when they did not, and takes the ratio of
-the two likelihoods of what is published. Each table in turn is the published one, and the others
-are his. Source: Carlini et al., IEEE S&P 2022 (LiRA), with one Gaussian for each person and side
+how the records around them lie when they took part and when they did not (how near the nearest
+records are, and the nearest person who took no part), and takes the ratio of the two likelihoods
+of what is published. Each table in turn is the published one, and the others are his. Source: Carlini et al., IEEE S&P 2022 (LiRA), with one Gaussian for each person and side
 and a covariance that all share; effects of single people, which few tables tell badly, are drawn
 towards everyone's.
 
@@ -51,6 +51,10 @@ SPACES = (10, 40)
 RANKS = (1, 3, 10)
 """Which nearest records: their log distances are what is modelled."""
 
+LEAST = 0.01
+"""Of a distance, where a standard deviation of a column is 1: as a logarithm a nearer one, of equal
+rows, would outweigh all others."""
+
 KEY = 2**62
 """Keys and seeds of tables are below."""
 
@@ -85,7 +89,7 @@ def play(source: Source, setup: Setup) -> Iterator[AttackResult]:
             yield AttackResult.none(estimator="likelihood-ratio", reason=reason, **known)
             return
         took_part = members[:, asked]
-        ratios = log_ratios(near, took_part)
+        ratios = log_ratios(np.concatenate([near, away[:, :, None]], axis=2), took_part)
         scores = {"ratio-key-known": ratios}
         if not key_known:
             scores = {"distance": away - near[:, :, 0], "likelihood-ratio": ratios}
@@ -145,8 +149,7 @@ def _seen(
 
 
 def _logs(distances: Floats) -> Floats:
-    """Equal rows are at a distance of 0: as near as numbers go."""
-    return np.asarray(np.log(np.maximum(distances, 1e-9)))
+    return np.asarray(np.log(np.maximum(distances, LEAST)))
 
 
 def log_ratios(seen: Floats, took_part: Mask) -> Floats:
