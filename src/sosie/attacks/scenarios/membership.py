@@ -4,9 +4,9 @@ The attacker knows people of the population and the method, and makes avatars of
 own: random halves of the people, so that each is in half of them. So he learns, person by person,
 how the records around them lie when they took part and when they did not (how near the nearest
 records are, and the nearest person who took no part), and takes the ratio of the two likelihoods
-of what is published. Each table in turn is the published one, and the others are his. Source: Carlini et al., IEEE S&P 2022 (LiRA), with one Gaussian for each person and side
-and a covariance that all share; effects of single people, which few tables tell badly, are drawn
-towards everyone's.
+of what is published. Each table in turn is the published one, and the others are his. Source:
+Carlini et al., IEEE S&P 2022 (LiRA), with one Gaussian for each person and side and a covariance
+that all share; effects of single people, which few tables tell badly, are drawn towards everyone's.
 
 Beside it stands the distance score of the metric (`sosie.audits.privacy.membership`), on the same
 tables: how much nearer the nearest record is than the nearest person who took no part.
