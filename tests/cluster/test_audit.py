@@ -91,7 +91,7 @@ def mixed_up(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def islands() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Avatars where there is nobody, so that cells hold the ones or the others."""
+    """Avatars where there is nobody, so that regions hold the ones or the others."""
     rng = np.random.default_rng(4)
     one, other = rng.normal(0, 1, (300, 3)), rng.normal(9, 1, (300, 3))
     return pd.DataFrame(one, columns=list("abc")), pd.DataFrame(other, columns=list("abc"))
@@ -261,7 +261,7 @@ def test_dask_knows_the_size_of_what_it_holds(monkeypatch: pytest.MonkeyPatch) -
     least = {
         "_cut": 6 * floats,  # three columns of two tables
         "_located": 15 * floats,  # place, number, three coordinates, two hashes; one to their own
-        "cell_of_part": 13 * floats,
+        "region_of_part": 13 * floats,
         "near": 34 * floats,  # to 32 avatars, and to two originals
         "asks": floats,
         "crowd_of": 4 * floats,

@@ -168,9 +168,9 @@ def test_notes_are_warnings_here_too() -> None:
 
 def test_dask_knows_the_size_of_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it takes for small is never moved to disk, and the worker dies of it."""
-    from sosie.cluster import dask as engine
+    from sosie.cluster import encoding, local
 
-    sizes = cluster_sizes.noted(monkeypatch, engine)
+    sizes = cluster_sizes.noted(monkeypatch, local, encoding)
     rows = 40_000
     frame = pd.DataFrame({f"x{i}": np.random.default_rng(i).normal(size=rows) for i in range(6)})
     of_neighbours(k=5, seed=1).fit(cut(frame, 1))
@@ -178,7 +178,7 @@ def test_dask_knows_the_size_of_what_it_holds(monkeypatch: pytest.MonkeyPatch) -
     least = {
         "_cut": floats + floats // 2,
         "_located": 5 * floats,
-        "cell_of_part": 5 * floats,
+        "region_of_part": 5 * floats,
         "search": 6 * floats,
         "settled": 5 * floats,
         "_mixed": 5 * floats,
@@ -208,7 +208,7 @@ def cluster() -> Iterator[Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "module", "step"),
-    [("smoothed", "dask", "_mixtures"), ("exchangeable", "exchangeable", "_laws")],
+    [("smoothed", "local", "_mixtures"), ("exchangeable", "exchangeable.fit", "_laws")],
 )
 @pytest.mark.filterwarnings("ignore")
 def test_a_killed_worker_changes_nothing(
@@ -248,7 +248,7 @@ def test_workers_lost_at_the_same_work_are_told_in_a_line() -> None:
     import dask
     from dask.distributed import Client, LocalCluster
 
-    from sosie.cluster import dask as engine
+    from sosie.cluster import scheduling as engine
 
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0, "scheduler": None}),
@@ -294,7 +294,7 @@ def test_files_keep_their_order_and_their_types(tmp_path: Path, monkeypatch: Any
     import dask.distributed
     import polars as pl
 
-    from sosie.cluster.dask import avatarize_folder
+    from sosie.cluster.folder import avatarize_folder
     from sosie.data.parquet import Scan
 
     @contextmanager
@@ -341,7 +341,7 @@ def test_case_49_a_folder_has_the_dtypes_of_the_originals_for_pandas(
     import dask.distributed
     import polars as pl
 
-    from sosie.cluster.dask import avatarize_folder
+    from sosie.cluster.folder import avatarize_folder
 
     @contextmanager
     def nobody(**_: object) -> Iterator[None]:
@@ -416,12 +416,12 @@ def test_a_release_says_nothing_of_its_seed_and_of_divisions() -> None:
 
 def test_one_partition_may_be_much_larger() -> None:
     """Walls follow the rows, not the partitions."""
-    from sosie.cluster import dask as engine
+    from sosie.cluster import local
 
     frame = people(4_000)
     pieces = [frame.iloc[i : i + 20] for i in range(0, 400, 20)] + [frame.iloc[400:]]
     data = dd.from_delayed([delayed_of(piece) for piece in pieces], meta=frame.iloc[:0])
-    fitted = engine.fit_of_neighbours(data, of_neighbours().settings, of_neighbours().roles)
+    fitted = local.fit_of_neighbours(data, of_neighbours().settings, of_neighbours().roles)
     assert np.diff(fitted.firsts).max() < 4 * len(frame) / len(pieces)
 
 

@@ -84,9 +84,9 @@ def pooled(frame: Any) -> pd.DataFrame:
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of the tree that small tables have several of."""
-    from sosie.cluster import exchangeable
+    from sosie.cluster.exchangeable import pieces
 
-    monkeypatch.setattr(exchangeable, "PIECE", 100)
+    monkeypatch.setattr(pieces, "PIECE", 100)
 
 
 @pytest.fixture
@@ -188,19 +188,20 @@ def test_dask_knows_the_size_of_what_it_holds(monkeypatch: pytest.MonkeyPatch) -
     """What it takes for small is never moved to disk, and the worker dies of it."""
     import cluster_sizes
 
-    from sosie.cluster import dask, exchangeable
+    from sosie.cluster import encoding
+    from sosie.cluster.exchangeable import fit
 
-    sizes = cluster_sizes.noted(monkeypatch, dask, exchangeable)
+    sizes = cluster_sizes.noted(monkeypatch, fit, encoding)
     rows = 20_000
     frame = pd.DataFrame({f"x{i}": np.random.default_rng(i).normal(size=rows) for i in range(6)})
     Avatarizer(seed=1).fit(cut(frame, 1))
     least = {
         "_cut": 12 * rows,  # a value and a score
-        "_turned": (2 * 6 + 8) * rows,
-        "_grouped": 8 * rows,
-        "_rows_of": (4 * 6 + 8) * rows,
-        "_spread": 6 * 12 * rows // 20,
-        "_law": 6 * 12 * rows // 20,
+        "coordinates_of": (2 * 6 + 8) * rows,
+        "grouping_of": 8 * rows,
+        "rows_of_frame": (4 * 6 + 8) * rows,
+        "spread_of": 6 * 12 * rows // 20,
+        "law_of_piece": 6 * 12 * rows // 20,
     }
     assert {name: sizes.get(name, 0) >= size for name, size in least.items()} == dict.fromkeys(
         least, True

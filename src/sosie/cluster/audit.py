@@ -1,6 +1,6 @@
 """Metrics of tables on a Dask cluster: the same figures as on one machine.
 
-Columns are encoded and counted whole, one at a time. Rows then move into cells of the
+Columns are encoded and counted whole, one at a time. Rows then move into regions of the
 latent space, originals and avatars into the same ones, and `sosie.cluster.nearest` says
 what they ask each other. What was found (one number a row) is gathered by one worker, where
 the function of the metric runs; here come sums, levels, walls and metrics, never rows.
@@ -24,23 +24,13 @@ from sosie.audits.reasons import NOT_ON_CLUSTER
 from sosie.audits.registry import definition_of
 from sosie.audits.results import Metric
 from sosie.cluster import nearest as between
-from sosie.cluster import regions as cells
+from sosie.cluster import regions
 from sosie.cluster.columns import both_tables, encoded_alike, names_of, row_counts_of, table_of_part
-from sosie.cluster.dask import (
-    CELL,
-    PLACE,
-    ROW,
-    cell_of_part,
-    compute,
-    cuts_of,
-    delayed,
-    merged,
-    moved,
-    persist,
-    shared,
-    walls_between,
-)
-from sosie.cluster.regions import Cell
+from sosie.cluster.encoding import REGION, cuts_of
+from sosie.cluster.local import region_of_part
+from sosie.cluster.regions import Region
+from sosie.cluster.scheduling import compute, delayed, merged, persist, shared
+from sosie.cluster.shuffle import PLACE, ROW, moved, walls_between
 from sosie.compute.arrays import Floats, Ints
 from sosie.data.rows import SECOND, hashes
 from sosie.data.table import Roles, Table
@@ -58,7 +48,7 @@ class Spread(Found):
     Attributes
     ----------
     columns : what was counted of each column, by function, delayed.
-    people, made : originals and avatars in the same cells, delayed.
+    people, made : originals and avatars in the same regions, delayed.
     """
 
     columns: tuple[Any, ...] = ()
@@ -115,25 +105,25 @@ class Spread(Found):
     @cached_property
     def _outlines(self) -> tuple[Any, Any]:
         """Boxes of originals, and of avatars."""
-        boxes = delayed(cells.outline_of)
-        people, made = ([boxes(cell) for cell in some] for some in (self.people, self.made))
+        boxes = delayed(regions.outline_of)
+        people, made = ([boxes(region) for region in some] for some in (self.people, self.made))
         return persist(delayed(list)(people), delayed(list)(made))
 
     @cached_property
     def _closest(self) -> list[Any]:
-        """By cell, distances from avatars to their two nearest originals."""
+        """By region, distances from avatars to their two nearest originals."""
         found = _nearest(self.made, self.people, self._outlines[0], min(2, self.rows))
         return list(persist(*map(delayed(between.closest), self.made, found)))
 
     @cached_property
     def _crowds(self) -> list[Any]:
-        """By cell, what stands between originals and their own avatars."""
+        """By region, what stands between originals and their own avatars."""
         outlines, total = self._outlines[1], self.avatar_rows
         found = _nearest(self.people, self.made, outlines, min(NEAREST, total))
         full = persist(
             *(
-                delayed(between.asks_ties)(cell, near, outlines, total)
-                for cell, near in zip(self.people, found, strict=True)
+                delayed(between.asks_ties)(region, near, outlines, total)
+                for region, near in zip(self.people, found, strict=True)
             )
         )
         tied = map(delayed(between.summed), full, _answered(full, self.made, between.counts))
@@ -141,15 +131,17 @@ class Spread(Found):
         return list(
             persist(
                 *(
-                    crowds(cell, near, total, some, count)
-                    for cell, near, some, count in zip(self.people, found, full, tied, strict=True)
+                    crowds(region, near, total, some, count)
+                    for region, near, some, count in zip(
+                        self.people, found, full, tied, strict=True
+                    )
                 )
             )
         )
 
     def _crowd(self, name: str) -> Any:
         """One attribute of the crowd of the whole table, in row order."""
-        orders = [delayed(_order)(cell) for cell in self.people]
+        orders = [delayed(_order)(region) for region in self.people]
         parts = [delayed(getattr)(crowd, name) for crowd in self._crowds]
         return delayed(_whole_crowd)(name, orders, parts, self.rows, min(NEAREST, self.avatar_rows))
 
@@ -159,8 +151,8 @@ class Spread(Found):
         outlines = self._outlines[1]
         asking = persist(
             *(
-                delayed(between.asks_closer)(cell, crowd, rows, outlines)
-                for cell, crowd in zip(self.people, self._crowds, strict=True)
+                delayed(between.asks_closer)(region, crowd, rows, outlines)
+                for region, crowd in zip(self.people, self._crowds, strict=True)
             )
         )
         counted = map(delayed(between.summed), asking, _answered(asking, self.made, between.counts))
@@ -188,8 +180,8 @@ def _measured(
     return replace(metric(replace(shell, **found), **options), by_person={})
 
 
-def _order(cell: Cell) -> Ints:
-    return cell.order
+def _order(region: Region) -> Ints:
+    return region.order
 
 
 def _first(distances: Floats, columns: int) -> Floats:
@@ -207,16 +199,16 @@ def _whole_crowd(
     return Crowd(**(known | {name: whole}), limit=limit)
 
 
-# ---------------------------------------------------------------- questions between cells
+# ---------------------------------------------------------------- questions between regions
 
 
 def _nearest(asking: Sequence[Any], held: Sequence[Any], outlines: Any, k: int) -> list[Any]:
-    """By cell, distances from its distinct points to the k nearest rows of the other table."""
+    """By region, distances from its distinct points to the k nearest rows of the other table."""
     found = persist(*(delayed(between.near)(*both, k) for both in zip(asking, held, strict=True)))
     asked = persist(
         *(
-            delayed(between.asks)(cell, near, outlines, i)
-            for i, (cell, near) in enumerate(zip(asking, found, strict=True))
+            delayed(between.asks)(region, near, outlines, i)
+            for i, (region, near) in enumerate(zip(asking, found, strict=True))
         )
     )
     answered = _answered(asked, held, between.answers, k)
@@ -226,15 +218,15 @@ def _nearest(asking: Sequence[Any], held: Sequence[Any], outlines: Any, k: int) 
 def _answered(
     asking: Sequence[Any], held: Sequence[Any], answer: Callable[..., Any], *options: Any
 ) -> list[dict[int, Any]]:
-    """By asker, what each cell that it asks answers."""
+    """By asker, what each region that it asks answers."""
     whom = compute(*(delayed(_whom)(some) for some in asking))
     answers = [
         delayed(answer)(
-            cell,
+            region,
             {i: delayed(_asked)(asking[i], j) for i in range(len(held)) if j in whom[i]},
             *options,
         )
-        for j, cell in enumerate(held)
+        for j, region in enumerate(held)
     ]
     return [{j: delayed(getitem)(answers[j], i) for j in others} for i, others in enumerate(whom)]
 
@@ -243,11 +235,11 @@ def _whom(asking: between.Asking) -> list[int]:
     return sorted(asking.asked)
 
 
-def _asked(asking: between.Asking, one: int) -> cells.Asked:
+def _asked(asking: between.Asking, one: int) -> regions.Asked:
     return asking.asked[one]
 
 
-# ---------------------------------------------------------------- from tables to cells
+# ---------------------------------------------------------------- from tables to regions
 
 
 def spread(
@@ -259,7 +251,7 @@ def spread(
     components: int = 5,
     k: int = 5,
 ) -> Spread:
-    """Two Dask dataframes, or two `Scan`, in the same cells of one latent space.
+    """Two Dask dataframes, or two `Scan`, in the same regions of one latent space.
 
     Parameters
     ----------
@@ -302,21 +294,21 @@ def spread(
     layout = shared(Layout.from_outlines([column.outline for column in columns], roles.weights))
     famd, no_space = None, None
     try:
-        sums = [delayed(cells.cross_product)(layout, table) for table in tables[0]]
+        sums = [delayed(regions.cross_product)(layout, table) for table in tables[0]]
         famd = FAMD.solve(compute(merged(sums))[0], components)
     except InputError as error:
         if error.reason is None:
             raise
         no_space = error.reason
-    wanted = max(*(len(some) for some in lengths), -(-(rows + made) // CELL))
+    wanted = max(*(len(some) for some in lengths), -(-(rows + made) // REGION))
     located = _placed(tables, ends, famd, aligned=aligned)
     del tables, held
     walls = walls_between([part for some in located for part in some], wanted, rows + made)
     shape = (2, 0 if famd is None else famd.components)
     people, avatars_there = _in_cells(located, walls, shape)
     return Spread(
-        cells.table_of(before, roles),
-        cells.table_of(after, roles),
+        regions.table_of(before, roles),
+        regions.table_of(after, roles),
         aligned=aligned,
         components=components,
         notes=tuple(dict.fromkeys(note for i in range(3) for c in columns for note in c.notes[i])),
@@ -354,9 +346,9 @@ def _placed(
 def _in_cells(
     located: Sequence[Sequence[Any]], walls: Sequence[int], shape: tuple[int, int]
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Originals and avatars, moved into the same cells."""
+    """Originals and avatars, moved into the same regions."""
     people, made = (moved(some, walls) for some in located)
-    found = persist(*(delayed(cell_of_part)(part, shape, []) for part in (*people, *made)))
+    found = persist(*(delayed(region_of_part)(part, shape, []) for part in (*people, *made)))
     return tuple(found[: len(people)]), tuple(found[len(people) :])
 
 

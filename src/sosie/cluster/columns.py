@@ -12,8 +12,9 @@ import numpy as np
 
 from sosie.audits.comparison import appeared_in
 from sosie.audits.registry import DEFINITIONS
-from sosie.cluster import regions as cells
-from sosie.cluster.dask import compute, delayed, lengths_of, persist, pieces_of, whole_column
+from sosie.cluster import regions
+from sosie.cluster.encoding import lengths_of, pieces_of, whole_column
+from sosie.cluster.scheduling import compute, delayed, persist
 from sosie.cluster.sizes import sized
 from sosie.data import frames
 from sosie.data.parquet import Scan
@@ -93,8 +94,8 @@ class _Encoded:
     notes: list[Reason]
 
     def without_rows(self) -> _Encoded:
-        none = cells.no_rows(values_of(self.column))
-        return replace(self, column=cells.with_rows(self.column, none))
+        none = regions.no_rows(values_of(self.column))
+        return replace(self, column=regions.with_rows(self.column, none))
 
 
 def encoded_alike(
@@ -195,7 +196,7 @@ def _facts_of_both(first: _Encoded, second: _Encoded) -> tuple[Column, list[Reas
 
 def _bare(column: Column) -> Column:
     """Neither rows nor levels, which may be many: codes are enough from here on."""
-    column = cells.with_rows(column, cells.no_rows(values_of(column)))
+    column = regions.with_rows(column, regions.no_rows(values_of(column)))
     none = np.empty(0, dtype=np.int64)
     return replace(column, labels=(), first=none) if isinstance(column, Levels) else column
 
@@ -221,4 +222,4 @@ def _cut(whole: _Encoded, start: int, stop: int) -> Any:
 def table_of_part(columns: Sequence[Column], rows: Sequence[Any], roles: Roles) -> Table:
     """The rows of one part, encoded."""
     pairs = zip(columns, rows, strict=True)
-    return cells.table_of([cells.with_rows(column, held) for column, held in pairs], roles)
+    return regions.table_of([regions.with_rows(column, held) for column, held in pairs], roles)

@@ -1,7 +1,7 @@
-"""What originals ask avatars, and avatars originals, where both are in the same cells.
+"""What originals ask avatars, and avatars originals, where both are in the same regions.
 
-Pure functions for an engine to call. Each cell looks among its own first; points that may
-have nearer ones beyond its walls ask the cells within reach. So no answer depends on where
+Pure functions for an engine to call. Each region looks among its own first; points that may
+have nearer ones beyond its walls ask the regions within reach. So no answer depends on where
 the walls are.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sosie.audits.distances import Crowd, beside, closer_within, tied_within, ties
-from sosie.cluster.regions import Asked, Cell, index_of, reaching
+from sosie.cluster.regions import Asked, Region, index_of, reaching
 from sosie.cluster.sizes import sized
 from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.data.rows import looked_up
@@ -43,27 +43,27 @@ TOGETHER = 1 << 13
 @sized
 @dataclass(frozen=True)
 class Asking:
-    """What one cell asks others.
+    """What one region asks others.
 
     Attributes
     ----------
-    rows : (m,) int64, what the questions are about: distinct points of the cell, or rows.
-    asked : cell -> the questions to it; their `rows` are places in `rows`.
+    rows : (m,) int64, what the questions are about: distinct points of the region, or rows.
+    asked : region -> the questions to it; their `rows` are places in `rows`.
     """
 
     rows: Ints
     asked: Mapping[int, Asked]
 
 
-def near(asking: Cell, held: Cell, k: int) -> Floats:
-    """Distances from a cell's distinct points to the k nearest of its own, ``(g, k)``.
+def near(asking: Region, held: Region, k: int) -> Floats:
+    """Distances from a region's distinct points to the k nearest of its own, ``(g, k)``.
 
     Closest first; infinite where there are no more that matter.
     """
     return index_of(held).distances_within(index_of(asking).distinct, k, _matters(asking))
 
 
-def _matters(asking: Cell) -> Floats:
+def _matters(asking: Region) -> Floats:
     """(g,): how far to look. Nobody beyond a person's own avatar is closer than it."""
     starts = index_of(asking).starts
     if not asking.values or not len(starts):
@@ -71,20 +71,20 @@ def _matters(asking: Cell) -> Floats:
     return np.maximum.reduceat(_own(asking), starts) * EQUAL
 
 
-def _own(asking: Cell) -> Floats:
+def _own(asking: Region) -> Floats:
     """(rows,): each person's distance to the nearest avatar of their own."""
     return np.asarray(np.min(asking.values, axis=0))
 
 
-def asks(asking: Cell, found: Floats, outlines: Sequence[Floats], me: int) -> Asking:
-    """Which points may have nearer ones in which other cell."""
+def asks(asking: Region, found: Floats, outlines: Sequence[Floats], me: int) -> Asking:
+    """Which points may have nearer ones in which other region."""
     points, k = index_of(asking).distinct, found.shape[1]
     farthest = np.minimum(found[:, -1], _matters(asking))
     return Asking(np.arange(len(points)), reaching(points, farthest, outlines, me, k))
 
 
-def answers(held: Cell, questions: Mapping[int, Asked], k: int) -> dict[int, Floats]:
-    """What a cell answers: distances to its nearest rows, ``(m, k)`` for each asker."""
+def answers(held: Region, questions: Mapping[int, Asked], k: int) -> dict[int, Floats]:
+    """What a region answers: distances to its nearest rows, ``(m, k)`` for each asker."""
     index, found = index_of(held), {}
     for who, asked in questions.items():
         # The search has one bound for all that it is asked together: those who look equally far.
@@ -105,29 +105,29 @@ def nearest(found: Floats, asking: Asking, answered: Mapping[int, Floats]) -> Fl
     return found
 
 
-def counts(held: Cell, questions: Mapping[int, Asked]) -> dict[int, Ints]:
-    """How many rows of a cell lie within each asker's distances."""
+def counts(held: Region, questions: Mapping[int, Asked]) -> dict[int, Ints]:
+    """How many rows of a region lie within each asker's distances."""
     index = index_of(held)
     return {who: index.count_within(asked.points, asked.within) for who, asked in questions.items()}
 
 
 def summed(asking: Asking, counted: Mapping[int, Ints]) -> Ints:
-    """How many rows of all cells do, ``(m,) int64``."""
+    """How many rows of all regions do, ``(m,) int64``."""
     total = np.zeros(len(asking.rows), dtype=np.int64)
     for other, some in counted.items():
         total[asking.asked[other].rows] += some
     return total
 
 
-def asks_ties(asking: Cell, found: Floats, outlines: Sequence[Floats], avatars: int) -> Asking:
+def asks_ties(asking: Region, found: Floats, outlines: Sequence[Floats], avatars: int) -> Asking:
     """Points around which more avatars may be tied than were looked at."""
     _, full = ties(found, avatars)
     points = index_of(asking).distinct[full]
     return Asking(full, reaching(points, tied_within(found[full]), outlines, -1))
 
 
-def crowd_of(asking: Cell, found: Floats, avatars: int, full: Asking, tied: Ints) -> Crowd:
-    """What stands around each original of a cell, in the order of the cell.
+def crowd_of(asking: Region, found: Floats, avatars: int, full: Asking, tied: Ints) -> Crowd:
+    """What stands around each original of a region, in the order of the region.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def crowd_of(asking: Cell, found: Floats, avatars: int, full: Asking, tied: Ints
     return beside(np.array(asking.values), found[index.point], many[index.point])
 
 
-def asks_closer(asking: Cell, around: Crowd, rows: Ints, outlines: Sequence[Floats]) -> Asking:
+def asks_closer(asking: Region, around: Crowd, rows: Ints, outlines: Sequence[Floats]) -> Asking:
     """Those of some people of whom it is not yet known how many avatars are closer than their own.
 
     Parameters
@@ -153,17 +153,17 @@ def asks_closer(asking: Cell, around: Crowd, rows: Ints, outlines: Sequence[Floa
     return Asking(asking.order[mine], reaching(asking.points[mine], within, outlines, -1))
 
 
-def closest(asking: Cell, found: Floats) -> Floats:
-    """Distances from each avatar of a cell to its two nearest originals, ``(m, 2)``."""
+def closest(asking: Region, found: Floats) -> Floats:
+    """Distances from each avatar of a region to its two nearest originals, ``(m, 2)``."""
     both = np.full((len(asking), 2), np.inf)  # a single original has no second
     both[:, : found.shape[1]] = found[index_of(asking).point]
     return both
 
 
-def repeated(people: Cell, avatars: Cell) -> Mask:
+def repeated(people: Region, avatars: Region) -> Mask:
     """Whether each person's whole row is a row of the avatars, ``(rows,) bool``.
 
-    Equal rows are in the same cell. They are told by two hashes, 128 bits.
+    Equal rows are in the same region. They are told by two hashes, 128 bits.
     """
     (wanted, check), (held, other) = people.codes, avatars.codes
     return looked_up(wanted, held, lambda one, two: check[one] == other[two])

@@ -1,9 +1,9 @@
 """What is done to one part of a table, wherever it runs: pure functions for an engine to call.
 
 Columns are encoded whole, since what a column is (its levels, decimals, ranks) is a fact
-about all of it. Rows then move into cells: stretches of the curve through the latent
-space. Each cell searches itself, and its points whose k-th neighbour may be beyond its
-walls ask the cells within reach; so nobody's avatar depends on where the walls are.
+about all of it. Rows then move into regions: stretches of the curve through the latent
+space. Each region searches itself, and its points whose k-th neighbour may be beyond its
+walls ask the regions within reach; so nobody's avatar depends on where the walls are.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from sosie.latent.neighbours import (
 __all__ = [
     "Answer",
     "Asked",
-    "Cell",
     "Group",
     "Halo",
+    "Region",
     "answers",
     "asks",
-    "cell_of",
     "cross_product",
     "halo",
     "index_of",
-    "mixture_of_cell",
+    "mixture_of_region",
     "no_rows",
     "outline_of",
     "reaching",
+    "region_of",
     "search",
     "settled",
     "table_of",
@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 BOXES = 256
-"""Boxes around the points of a cell, by which others tell whether they are within reach."""
+"""Boxes around the points of a region, by which others tell whether they are within reach."""
 
 GROUP = 256
 """Points that look together for boxes within reach."""
@@ -88,12 +88,12 @@ class Group:
 
 @sized
 @dataclass(frozen=True)
-class Cell:
+class Region:
     """The rows of one stretch of the curve, in its order.
 
     Attributes
     ----------
-    points : (m, d) float64; let go when the cell has been searched.
+    points : (m, d) float64; let go when the region has been searched.
     order : (m,) int64, numbers of the rows in the whole table.
     codes : what is voted on, one (m,) array a group that has any.
     values : what is averaged, one (m,) array a number.
@@ -113,11 +113,11 @@ class Cell:
 @sized
 @dataclass(frozen=True)
 class Asked:
-    """Points of one cell that may have a nearer neighbour in another.
+    """Points of one region that may have a nearer neighbour in another.
 
     Attributes
     ----------
-    rows : (m,) int64, among the distinct points of their cell.
+    rows : (m,) int64, among the distinct points of their region.
     points : (m, d) float64.
     within : (m,) float64, the distance of the k-th nearest found so far.
     """
@@ -130,7 +130,7 @@ class Asked:
 @sized
 @dataclass(frozen=True)
 class Answer:
-    """What a cell found nearer than the asker had.
+    """What a region found nearer than the asker had.
 
     Attributes
     ----------
@@ -145,12 +145,12 @@ class Answer:
 @sized
 @dataclass(frozen=True)
 class Halo:
-    """Rows of another cell that are neighbours of rows here.
+    """Rows of another region that are neighbours of rows here.
 
     Attributes
     ----------
     places : (h,) int64, in the whole table, rising.
-    codes, values : as in `Cell`.
+    codes, values : as in `Region`.
     """
 
     places: Ints
@@ -169,18 +169,18 @@ def cross_product(layout: Layout, table: Table) -> CrossProduct:
     return CrossProduct(layout).add(table)
 
 
-def cell_of(
+def region_of(
     place: NDArray[np.uint64],
     points: Floats,
     order: Ints,
     codes: Sequence[NDArray[Any]],
     values: Sequence[NDArray[Any]],
     kept: Mapping[Hashable, Any],
-) -> Cell:
+) -> Region:
     """Rows that came in any order, put along the curve."""
     rank = np.argsort(order)  # ties on the curve are in order of the row's number
     rank = rank[along_curve(points[rank], place[rank])]
-    return Cell(
+    return Region(
         points[rank],
         order[rank],
         tuple(part[rank] for part in codes),
@@ -189,11 +189,11 @@ def cell_of(
     )
 
 
-def outline_of(cell: Cell) -> Floats:
-    """Boxes that hold the cell's points, ``(boxes, 2, d) float64``: lower and upper corners."""
-    parts = [cell.points[rows] for rows in leaves(cell.points, -(-len(cell) // BOXES))]
+def outline_of(region: Region) -> Floats:
+    """Boxes that hold the region's points, ``(boxes, 2, d) float64``: lower and upper corners."""
+    parts = [region.points[rows] for rows in leaves(region.points, -(-len(region) // BOXES))]
     corners = [(part.min(axis=0), part.max(axis=0)) for part in parts]
-    return np.array(corners).reshape(len(corners), 2, cell.points.shape[1])
+    return np.array(corners).reshape(len(corners), 2, region.points.shape[1])
 
 
 def leaves(points: Floats, most: int) -> list[Ints]:
@@ -224,27 +224,27 @@ def _halves(points: Floats) -> tuple[Ints, Ints]:
     return order[middle:], order[:middle]
 
 
-def index_of(cell: Cell) -> NeighbourIndex:
-    """The index of a cell's rows, numbered as in the whole table; it is cheap until it is asked."""
-    return NeighbourIndex.placed_along(cell.points, cell.order, threads=1)
+def index_of(region: Region) -> NeighbourIndex:
+    """The index of a region's rows, numbered as in the whole table; cheap until it is asked."""
+    return NeighbourIndex.placed_along(region.points, region.order, threads=1)
 
 
-def search(cell: Cell, k: int) -> Neighbours:
-    """Of each distinct point of a cell, itself and its k nearest others there.
+def search(region: Region, k: int) -> Neighbours:
+    """Of each distinct point of a region, itself and its k nearest others there.
 
     Returns
     -------
     Neighbours, of float64 and int32: numbers of distinct points.
     """
-    own = index_of(cell).own_points(k)
+    own = index_of(region).own_points(k)
     return Neighbours(own.distances, own.rows.astype(np.int32))
 
 
 def asks(
-    cell: Cell, own: Neighbours, outlines: Sequence[Floats], me: int, k: int
+    region: Region, own: Neighbours, outlines: Sequence[Floats], me: int, k: int
 ) -> dict[int, Asked]:
-    """Which distinct points may have a nearer neighbour in which other cell, and where they are."""
-    points, distances = index_of(cell).distinct, own.distances
+    """Which distinct points may have a nearer neighbour in which other region, and where."""
+    points, distances = index_of(region).distinct, own.distances
     farthest = distances[:, -1] if distances.shape[1] > k else np.full(len(points), np.inf)
     return reaching(points, farthest, outlines, me)
 
@@ -252,14 +252,14 @@ def asks(
 def reaching(
     points: Floats, farthest: Floats, outlines: Sequence[Floats], me: int, rows: int = 0
 ) -> dict[int, Asked]:
-    """Which points have boxes of which cell within reach.
+    """Which points have boxes of which region within reach.
 
     Parameters
     ----------
     points : (m, d) float64.
     farthest : (m,) float64, how far each looks.
-    outlines : the boxes of each cell.
-    me : the cell that need not be asked, -1 for none.
+    outlines : the boxes of each region.
+    me : the region that need not be asked, -1 for none.
     rows : how many rows are looked for, where a point may look infinitely far: a box holds at
         least one, and as many boxes are near enough for all.
     """
@@ -319,14 +319,16 @@ def _span(low: Floats, high: Floats, boxes: Floats) -> Floats:
     return np.asarray(np.sqrt(np.square(away).sum(axis=-1)))
 
 
-def answers(cell: Cell, first: int, questions: Mapping[int, Asked], k: int) -> dict[int, Answer]:
-    """What a cell answers to others: its nearest points, within what they have found already.
+def answers(
+    region: Region, first: int, questions: Mapping[int, Asked], k: int
+) -> dict[int, Answer]:
+    """What a region answers to others: its nearest points, within what they have found already.
 
     Parameters
     ----------
-    first : the number of the cell's first place.
+    first : the number of the region's first place.
     """
-    index, found = index_of(cell), {}
+    index, found = index_of(region), {}
     for who, asked in questions.items():
         near = index.nearest_points(asked.points, k + 1, asked.within)
         nearer = np.flatnonzero(near.distances[:, 0] <= asked.within)
@@ -336,7 +338,7 @@ def answers(cell: Cell, first: int, questions: Mapping[int, Asked], k: int) -> d
 
 
 def settled(
-    cell: Cell,
+    region: Region,
     own: Neighbours,
     first: int,
     asked: Mapping[int, Asked],
@@ -344,7 +346,7 @@ def settled(
     k: int,
 ) -> tuple[Single, Ints]:
     """Each row's k nearest others in the whole table: distances and places, ``(m, k)``."""
-    index = index_of(cell)
+    index = index_of(region)
     points = index.as_points(own, k + 1)
     points = replace(points, start=points.start + first)
     for other, question in asked.items():
@@ -365,22 +367,24 @@ def settled(
 
 
 def wanted(places: Ints, walls: Ints, me: int) -> dict[int, Ints]:
-    """Places of neighbours in other cells, by cell; `walls` are the first places of the cells."""
+    """Places of neighbours in other regions, by region; `walls` are the regions' first places."""
     need = np.unique(places)
-    cell = np.searchsorted(walls, need, side="right") - 1
-    return {int(other): need[cell == other] for other in np.unique(cell) if other != me}
+    region = np.searchsorted(walls, need, side="right") - 1
+    return {int(other): need[region == other] for other in np.unique(region) if other != me}
 
 
-def halo(cell: Cell, places: Ints, first: int) -> Halo:
-    """Rows of a cell that another one needs."""
+def halo(region: Region, places: Ints, first: int) -> Halo:
+    """Rows of a region that another one needs."""
     rows = places - first
     return Halo(
-        places, tuple(part[rows] for part in cell.codes), tuple(part[rows] for part in cell.values)
+        places,
+        tuple(part[rows] for part in region.codes),
+        tuple(part[rows] for part in region.values),
     )
 
 
-def mixture_of_cell(
-    cell: Cell,
+def mixture_of_region(
+    region: Region,
     distances: Single,
     places: Ints,
     halos: Sequence[Halo],
@@ -389,28 +393,28 @@ def mixture_of_cell(
     first: int,
     total: int,
 ) -> Mixture:
-    """The mixture of one cell, its neighbours from other cells behind its own rows."""
+    """The mixture of one region, its neighbours from other regions behind its own rows."""
     beyond = np.concatenate([np.empty(0, np.int64), *(part.places for part in halos)])
     order = np.argsort(beyond)
     rows = places - first
-    outside = (places < first) | (places >= first + len(cell))
-    rows[outside] = len(cell) + order[np.searchsorted(beyond[order], places[outside])]
-    codes, values = iter(range(len(cell.codes))), iter(range(len(cell.values)))
+    outside = (places < first) | (places >= first + len(region))
+    rows[outside] = len(region) + order[np.searchsorted(beyond[order], places[outside])]
+    codes, values = iter(range(len(region.codes))), iter(range(len(region.values)))
     parts = []
     for group in groups:
         prepared = group.prepared
         if prepared.voted is not None:
             i = next(codes)
-            held = np.concatenate([cell.codes[i], *(part.codes[i] for part in halos)])
+            held = np.concatenate([region.codes[i], *(part.codes[i] for part in halos)])
             prepared = replace(prepared, voted=replace(prepared.voted, codes=held))
         if prepared.scored is not None:
             i = next(values)
-            held = np.concatenate([cell.values[i], *(part.values[i] for part in halos)])
+            held = np.concatenate([region.values[i], *(part.values[i] for part in halos)])
             prepared = replace(prepared, values=held)
         parts.append(prepared)
     return mixed(
         parts,
-        cell.order,
+        region.order,
         np.ascontiguousarray(rows.T, dtype=np.int32),
         np.ascontiguousarray(distances.T),
         first=first,

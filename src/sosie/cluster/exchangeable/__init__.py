@@ -1,0 +1,1 @@
+"""Exchangeable avatars on a cluster."""
