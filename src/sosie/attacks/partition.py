@@ -21,7 +21,7 @@ from sosie.data.table import Table
 __all__ = ["GroupLaw", "Rows"]
 
 LEAST = 1e-3
-"""Share of a level that nobody in a group holds: levels may be merged or closed before they come."""
+"""Share of a level that nobody in a group holds: levels may be merged before they come."""
 
 FLAT = 1e-6
 """Of the greatest variance: directions of less are those of columns that others give."""

@@ -46,8 +46,12 @@ def test_the_key_is_known_and_then_secret_where_groups_are(
     ]
 
 
-def test_who_cuts_the_same_groups_is_always_right_and_who_guesses_keys_is_not() -> None:
+@pytest.mark.slow
+def test_who_cuts_the_same_groups_is_always_right_and_who_guesses_keys_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The worst case, which the key is there to prevent."""
+    monkeypatch.setitem(swap.KEYS_OF, "keys-guessed", 8)
     rng = np.random.default_rng(6)
     x = rng.normal(size=(100, 4))
     data = pl.DataFrame(x, schema=["a", "b", "c", "d"]).with_columns(

@@ -1,8 +1,8 @@
 """Which of two people was in the table, for who knows everybody else: the worst case.
 
-He makes the table with one and with the other, and asks under which of the two the published releases
-are likelier. Either he knows the key of the table, and cuts the same groups, or he tries keys of his
-own. A guarantee against linkage says nothing of this one.
+He makes the table with one and with the other, and asks under which of the two the published
+releases are likelier. Either he knows the key of the table, and cuts the same groups, or he tries
+keys of his own. A guarantee against linkage says nothing of this one.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def play(source: Source, setup: Setup) -> Iterator[AttackResult]:
 
     `releases` of a result is how many are published. ``key-known`` cuts the same groups and takes
     the likelihood of the release (`sosie.attacks.partition`); for methods without groups he
-    simulates releases. ``key-secret`` simulates releases under keys of his own. ``keys-guessed`` cuts
-    the groups of 30 keys and believes the one under which the release is likeliest.
+    simulates releases. ``key-secret`` simulates releases under keys of his own. ``keys-guessed``
+    cuts the groups of 30 keys and believes the one under which the release is likeliest.
 
     Fits of the method for each pair and attacker: this takes minutes on large tables.
     """
