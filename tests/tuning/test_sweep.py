@@ -11,11 +11,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sosie.audits.audit import measured
+from sosie.audits.comparison import Comparison
 from sosie.audits.context import Context
+from sosie.audits.registry import DEFINITIONS
 from sosie.audits.results import Metric
+from sosie.audits.twins import twins
 from sosie.cli import status_of
 from sosie.data.table import Roles
 from sosie.errors import InputError, Reason
+from sosie.generate.avatarizer import Avatarizer
 from sosie.generate.methods import METHODS
 from sosie.tuning import Setting, Trial, Tuning, tune
 from sosie.tuning.state import FILE
@@ -157,6 +162,30 @@ def test_an_attacker_who_was_not_tried_proves_nothing() -> None:
     assert not attacked(None).meets
 
 
+def without_strangers(target: float | None) -> Trial:
+    none = Reason("too_few_for_twins", {"n": 150, "least": 200})
+    metric = Metric("membership", None, "area", "lower", "membership", target, none)
+    hidden = Metric("hidden_rate", 95.0, "%", "higher", "singling_out", 90.0)
+    return Trial(Setting(5, "smoothed", 10), {one.key: one for one in (metric, hidden)})
+
+
+def test_a_target_that_needs_strangers_is_not_met_without_them() -> None:
+    assert without_strangers(None).meets
+    assert without_strangers(0.55).missed == ("membership",)
+
+
+def test_what_an_attacker_breaks_is_not_recommended_however_cheap() -> None:
+    """The cheapest of those that meet all targets, not of those that lose least."""
+    broken = trial(3, 99.0, 0.01, attack=64.0)
+    dear, cheap = trial(30, 99.0, 0.06, attack=4.0), trial(20, 99.0, 0.04, attack=9.0)
+    found = tuning(broken, dear, cheap).judged({"strongest_attack": 10.0})
+    assert found.cheapest is not None
+    assert found.cheapest.setting == cheap.setting
+    assert not {one.setting for one in found.alike} & {broken.setting}
+    assert tuning(broken).judged({"strongest_attack": 10.0}).cheapest is None
+    assert tuning(broken).judged({"strongest_attack": None}).cheapest is not None
+
+
 def test_a_trial_without_metrics_is_on_no_frontier_and_meets_nothing() -> None:
     none = Trial(
         Setting(5, "smoothed", 99),
@@ -243,6 +272,41 @@ def test_targets_come_from_the_context_and_the_options(people: pl.DataFrame) -> 
     assert found.releases == 3
     assert metrics["hidden_rate"].target == 95
     assert metrics["strongest_attack"].target == 9
+
+
+def test_targets_of_a_context_are_measured_as_a_run_measures_them(tmp_path: Path) -> None:
+    """Everyone's avatars are made; twins stand for people who took no part."""
+    rng = np.random.default_rng(8)
+    size = rng.normal(170, 10, 240).round()
+    data = pl.DataFrame(
+        {
+            "size": size,
+            "weight": (size - 100 + rng.normal(0, 8, 240)).round(1),
+            "sex": rng.choice(["F", "M"], 240),
+        }
+    )
+    context = Context.of(targets={"membership": 0.9})
+    found = tune(data, ks=(5,), methods=("smoothed",), seed=SEED, context=context)
+    metrics = found.trials[0].metrics
+    assert "linkability" not in metrics  # no target: not judged, not measured
+    made = Avatarizer(5, 5, method="smoothed", seed=SEED).fit(data)
+    options = run_of(made, data)
+    assert metrics["membership"].value == pytest.approx(options["membership"].value, rel=1e-4)
+    told = options["predictive_ratio"].value
+    assert metrics["predictive_ratio"].value == pytest.approx(told, rel=1e-4)
+    for key in ("distance_to_closest", "closest_rate", "row_direct_match_protection"):
+        assert metrics[key].value == pytest.approx(options[key].value, rel=1e-4)
+    assert metrics["membership"].met is True
+
+
+def run_of(made: Avatarizer, data: pl.DataFrame) -> dict[str, Metric]:
+    """The metrics of a run with the same avatars."""
+    comparison = Comparison.of(
+        data, made.release(0, shuffle=False), aligned=True, components=made.settings.components
+    )
+    folds = twins(made, comparison.originals, made.settings.components)
+    found = measured(comparison, folds=folds)
+    return {**found.privacy, **found.utility}
 
 
 def test_columns_kept_and_surrogates(people: pl.DataFrame) -> None:
@@ -362,7 +426,7 @@ def test_the_command_names_the_cheapest(
 ) -> None:
     page = tmp_path / "settings.html"
     command = ["tune", table, "--k", "3,9", "--method", "smoothed", "--lang", "fr"]
-    names = ("hidden_rate", "local_cloaking", "strongest_attack")
+    names = [d.key for d in DEFINITIONS if d.criterion != "utility"] + ["strongest_attack"]
     goals = [text for name in names for text in ("--target", f"{name}=none")]
     assert status_of([*command, *goals, "--html", str(page)]) == 0
     told = capsys.readouterr().out

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
@@ -80,7 +80,7 @@ class _Order:
     repeats: int
     several: bool = False
     """Whether several scenarios are asked for: one that can't be played says why."""
-    known: tuple[Hashable, ...] = ()
+    known: Mapping[str, Sequence[Hashable]] = field(default_factory=dict)
 
     @property
     def everything(self) -> bool:
@@ -131,7 +131,7 @@ def attack(
     holdout: Any = None,
     law: Avatarizer | None = None,
     roles: Roles | None = None,
-    known: Sequence[Hashable] = (),
+    known: Sequence[Hashable] | Mapping[str, Sequence[Hashable]] = (),
     seed: int = 0,
     folder: str | PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -217,7 +217,7 @@ def attack(
         releases,
         repeats,
         several=len(played) > 1,
-        known=tuple(known),
+        known=known if isinstance(known, Mapping) else {"": tuple(known)} if known else {},
     )
     for one in played:
         _check(order, one)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -81,9 +81,12 @@ def related(originals: Table, avatars: Table, seed: int) -> bool:
 
 
 def partial(
-    source: Source, setup: Setup, components: int, known: Sequence[Hashable] = ()
+    source: Source,
+    setup: Setup,
+    components: int,
+    known: Mapping[str, Sequence[Hashable]] | None = None,
 ) -> Iterator[AttackResult]:
-    """The nearest attacker who knows only some columns: those named, or drawn at random.
+    """The nearest attackers who know only some columns: those named, or drawn at random.
 
     Each rate is over all targets and sets of columns; its interval counts every target
     once, and the spread over the sets is given beside it.
@@ -91,10 +94,13 @@ def partial(
     Parameters
     ----------
     components : dimensions of his latent space, at most as many as his columns give.
-    known : what he knows; by default some sets of columns of several sizes, drawn at random.
+    known : what each actor knows; by default there is one, with some sets of columns of several
+        sizes, drawn at random.
     """
     if known:
-        yield _of_these(source, setup, components, known)
+        for actor, columns in known.items():
+            found = _of_these(source, setup, components, columns)
+            yield replace(found, actor=actor or None)
         return
     originals, target = source.originals, source.draw(setup.target)
     names = list(originals.names)

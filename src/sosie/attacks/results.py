@@ -82,6 +82,9 @@ class AttackResult:
     most_components : components that were kept, where the latent space has more.
     known : number of columns he knows, for ``partial``.
     known_columns : which ones, where they were named and not drawn at random.
+    actor : who knows them, where actors were named.
+    versions : what changes from one release to the next, for ``intersect``.
+    area : under the curve of members against strangers, 0 to 1, for ``membership``.
     column : the one whose values are guessed, for ``groups``.
     chosen_among : attackers compared on the other half of the targets, where he was chosen.
     repeats : rates over disjoint sets of releases, percent.
@@ -110,6 +113,9 @@ class AttackResult:
     bound: float | None = None
     column: str | None = None
     known_columns: tuple[str, ...] = ()
+    actor: str | None = None
+    versions: str | None = None
+    area: float | None = None
     reasons: tuple[Reason, ...] = ()
 
     @classmethod
@@ -225,6 +231,9 @@ class AttackResult:
             "bound",
             "column",
             "known_columns",
+            "actor",
+            "versions",
+            "area",
             "reasons",
         }
         found: dict[str, Any] = {}
@@ -232,7 +241,7 @@ class AttackResult:
             value = getattr(self, f.name)
             if (f.name not in always and value in (None, ())) or f.name == "reasons":
                 continue
-            found[f.name] = _json(value)
+            found[f.name] = round(value, 4) if f.name == "area" else _json(value)
         if self.precision:
             found["precision"] = [
                 {"coverage": coverage, "precision": _short(share)}

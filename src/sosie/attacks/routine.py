@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from sosie.attacks.scenarios import DECLARATIONS
 from sosie.errors import Reason
 from sosie.generate.avatarizer import Avatarizer
 
-__all__ = ["MOST_PEOPLE", "RELEASES", "routine"]
+__all__ = ["MOST_PEOPLE", "RELEASES", "from_law", "routine"]
 
 RELEASES = 5
 """Further releases in the attacker's hands, where no number is asked for."""
@@ -30,7 +30,7 @@ def routine(
     avatarizer: Avatarizer,
     releases: int | None = None,
     seed: int = 0,
-    columns: Sequence[Hashable] = (),
+    columns: Sequence[Hashable] | Mapping[str, Sequence[Hashable]] = (),
 ) -> AttackReport:
     """Attack avatars with the attackers that find most and cost little.
 
@@ -44,7 +44,7 @@ def routine(
     releases : further releases in the attacker's hands. None: 5, or of more than 20,000
         people only the attacker who has one profile and one release.
     seed : of the attacker's own coin tosses.
-    columns : those that the attacker with a part of a profile knows.
+    columns : those that the attacker with a part of a profile knows, or each of several actors.
 
     Raises
     ------
@@ -70,16 +70,26 @@ def routine(
         few = attack(table, avatarizer, scenario="nearest", components=settings.components, **known)
         note = Reason("only_one_profile", {"people": people})
         return replace(few, notes=(*few.notes, note))
-    law = avatarizer.fitted.law
-    unaided: tuple[str, ...] = ()
-    if not isinstance(law, Reason):
-        unaided = ("analytic", "geometry" if law.noise.exact else "bayes")
     return attack(
         table,
         avatarizer,
         scenario=(*LINKAGE, *(one.key for one in DECLARATIONS.values() if one.quick)),
-        estimator=("published", "pooled", "nearest-mean", *unaided),
+        estimator=("published", "pooled", "nearest-mean", *from_law(avatarizer)),
         releases=RELEASES if releases is None else releases,
         known=columns,
         **known,
     )
+
+
+def from_law(avatarizer: Avatarizer) -> tuple[str, ...]:
+    """The quick estimators that need no release; none where people have no law of their own.
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"a": [i * 37 % 41 for i in range(60)], "b": list(range(60))})
+    >>> from_law(Avatarizer(k=5, seed=1, method="barycentre", numeric=["b"]).fit(people))
+    ('analytic', 'geometry')
+    """
+    law = avatarizer.fitted.law
+    if isinstance(law, Reason):
+        return ()
+    return "analytic", "geometry" if law.noise.exact else "bayes"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from sosie.audits.comparison import Comparison
 from sosie.audits.context import Context
 from sosie.audits.definition import Definition
 from sosie.audits.registry import DEFINITIONS, MEASURES, ON_TWINS
-from sosie.audits.results import Audit, Metric, Metrics
+from sosie.audits.results import Audit, Metric, Metrics, json_name
 from sosie.audits.twins import Fold, twins_of
 from sosie.data.remote import engine_of
 from sosie.data.table import Roles
@@ -30,7 +30,8 @@ class AuditOptions:
     components : dimensions of the latent space.
     k : a level carried by fewer people is rare.
     known : columns that an attacker knows, for the correlation protection rate,
-        linkability and inference; see there for the defaults.
+        linkability and inference; see there for the defaults. Or the columns of each of several
+        actors: the metric is that of whom it protects from least, and names them all.
     secrets : columns that an attacker guesses; by default each in turn.
     outcomes : columns that models predict; by default each in turn.
     threads : -1 for all. No result depends on it.
@@ -44,7 +45,7 @@ class AuditOptions:
 
     components: int = 5
     k: int = 5
-    known: Sequence[Hashable] | None = None
+    known: Sequence[Hashable] | Mapping[str, Sequence[Hashable]] | None = None
     secrets: Sequence[Hashable] | None = None
     outcomes: Sequence[Hashable] | None = None
     threads: int = -1
@@ -141,7 +142,8 @@ def measured(
     """
     options, context = options or AuditOptions(), context or Context.of()
     _check_keys([*(metrics or ()), *context.targets])
-    _check_columns(comparison, options.known, options.secrets, options.outcomes)
+    named = () if isinstance(options.known, Mapping) else options.known
+    _check_columns(comparison, named, options.secrets, options.outcomes)
     results = []
     for definition in DEFINITIONS:
         if metrics is None or definition.key in metrics:
@@ -173,6 +175,8 @@ def _metric(
     folds: Sequence[Fold] | Reason | None,
 ) -> Metric:
     """The metric, or why these tables do not allow it."""
+    if "known" in definition.options and isinstance(options.known, Mapping):
+        return _of_actors(definition, comparison, target, options, folds, options.known)
     taken = options.of(*definition.options)
     twinned = ON_TWINS.get(definition.key)
     try:
@@ -185,6 +189,52 @@ def _metric(
         if error.reason is None:
             raise
         return definition.unavailable(error.reason, target=target)
+
+
+def _of_actors(
+    definition: Definition,
+    comparison: Comparison,
+    target: float | None,
+    options: AuditOptions,
+    folds: Sequence[Fold] | Reason | None,
+    known: Mapping[str, Sequence[Hashable]],
+) -> Metric:
+    """The metric for the actor whom it protects from least, and what it is for each."""
+    found = {
+        actor: _of_actor(definition, comparison, target, replace(options, known=columns), folds)
+        for actor, columns in known.items()
+    }
+    sign = 1 if definition.direction == "higher" else -1
+    measured = [name for name, metric in found.items() if metric.value is not None]
+    worst = min(measured or found, key=lambda name: sign * (found[name].value or 0.0))
+    if set(found) == {""}:
+        return found[worst]
+    told = [
+        {
+            "actor": actor,
+            "known": [json_name(name) for name in known[actor]],
+            "value": metric.value,
+            "ci": metric.ci,
+            "reason": None if metric.reason is None else metric.reason.to_dict(),
+        }
+        for actor, metric in found.items()
+    ]
+    return replace(found[worst], detail={**found[worst].detail, "actor": worst, "actors": told})
+
+
+def _of_actor(
+    definition: Definition,
+    comparison: Comparison,
+    target: float | None,
+    options: AuditOptions,
+    folds: Sequence[Fold] | Reason | None,
+) -> Metric:
+    """The metric for who knows some columns; columns that are not there are a reason."""
+    names = comparison.originals.names
+    if absent := [str(name) for name in options.known or () if name not in names]:
+        reason = Reason("known_absent", {"columns": ", ".join(absent)})
+        return definition.unavailable(reason, target=target)
+    return _metric(definition, comparison, target, options, folds)
 
 
 def _check_keys(keys: Sequence[str]) -> None:

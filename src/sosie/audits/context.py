@@ -8,7 +8,8 @@ ones by recipient, sensitivity and number of releases::
     sensitivity = "high"       # ordinary or high
     releases = 3               # how many will ever be published
 
-    known = ["age", "sex"]     # columns that someone with a part of a profile knows
+    known = ["age", "sex"]     # columns that someone with a part of a profile knows; or a table
+                               # [known], a line for each actor: colleague = ["age", "sex"]
 
     analyses = [               # of the study, for `run` and `tune`: see docs/analyses.md
       "survival days, event ~ arm",
@@ -33,7 +34,7 @@ about the publication stands in the same file: see `sosie.audits.account`.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -42,9 +43,12 @@ from typing import Any, Self
 from sosie.audits.account import LISTS, TABLES, TEXTS, Account
 from sosie.errors import InputError, quoted
 
-__all__ = ["RECIPIENTS", "SENSITIVITIES", "Context"]
+__all__ = ["RECIPIENTS", "SENSITIVITIES", "Context", "Known", "known_to"]
 
 Targets = Mapping[str, float | None]
+
+Known = Mapping[str, tuple[str, ...]]
+"""Actor -> the columns that they know; an actor without a name where only columns were named."""
 
 RECIPIENTS = ("public", "contract", "inside")
 SENSITIVITIES = ("ordinary", "high")
@@ -82,7 +86,7 @@ class Context:
     attack_target : the highest rate, in percent, of an attacker who holds the file or a profile,
         and the highest bound of a guarantee against who holds everything; None for no target.
     account : what is stated about purpose, recipients, measures and how a rate is read.
-    known : columns that someone who holds a part of a profile knows.
+    known : for each actor who holds a part of a profile, the columns that they know.
     analyses : of the study, that are to come out alike (see `sosie.studies.grammar`).
 
     Examples
@@ -101,7 +105,7 @@ class Context:
     account: Account = field(default_factory=Account)
     analyses: tuple[str, ...] = ()
     attack_target: float | None = 10.0
-    known: tuple[str, ...] = ()
+    known: Known = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -145,7 +149,7 @@ class Context:
             targets=MappingProxyType(chosen),
             account=Account.of(entries, source),
             analyses=_texts(entries, source, "analyses", "mean days by arms"),
-            known=_texts(entries, source, "known", "age"),
+            known=MappingProxyType(_known(entries, source)),
             attack_target=attack_target,
             **facts,
         )
@@ -165,7 +169,8 @@ class Context:
             "attack_target": self.attack_target,
         }
         if self.known:
-            fields["known"] = list(self.known)
+            by_actor = {actor: list(columns) for actor, columns in self.known.items()}
+            fields["known"] = by_actor[""] if set(by_actor) == {""} else by_actor
         stated = self.account.to_dict()
         return fields | ({"stated": stated} if stated else {})
 
@@ -201,6 +206,23 @@ def _texts(entries: Mapping[str, Any], source: str, key: str, such: str) -> tupl
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise InputError(f"{source}: write {key} as a list of texts, such as ['{such}']")
     return tuple(texts)
+
+
+def _known(entries: Mapping[str, Any], source: str) -> Known:
+    """What each actor knows: a list, of one without a name, or a list for each."""
+    told = entries.get("known", [])
+    if not isinstance(told, dict):
+        return known_to(_texts(entries, source, "known", "age"))
+    return {str(actor): _texts(told, source, actor, "age") for actor in told if told[actor] != []}
+
+
+def known_to(columns: Sequence[str]) -> Known:
+    """Columns that an actor without a name knows; nobody where there are none.
+
+    >>> known_to(["age", "sex"]), known_to([])
+    ({'': ('age', 'sex')}, {})
+    """
+    return {"": tuple(columns)} if columns else {}
 
 
 def _groups(entries: Mapping[str, Any], source: str) -> list[Mapping[str, Any]]:

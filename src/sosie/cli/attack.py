@@ -59,8 +59,9 @@ def _estimators() -> Sequence[str]:
     help="What the attacker holds. v1: the originals and the generator; v2: one release and the"
     " generator; nearest: one full profile and one release; insert: that and the generator;"
     " partial: some columns of a profile; contributor: the originals and one release, to name"
-    " whose row weighs most in a record; swap: everybody but one; groups: who is in which group;"
-    " reconstruct: published releases alone, to rebuild rows.",
+    " whose row weighs most in a record; swap: everybody but one; intersect: several releases of a"
+    " table that changes; membership: who took part, by likelihood ratio; groups: who is in which"
+    " group; reconstruct: published releases alone, to rebuild rows.",
 )
 @click.option(
     "--releases",

@@ -389,6 +389,9 @@ def _concerned(words: Words, result: Mapping[str, Any]) -> str:
     """Which column an attack learns, or which or how many it knows: rows differ by these."""
     if result.get("column") is not None:
         return escape(printable(str(result["column"])))
+    if result.get("versions") is not None:
+        return words(f"attack.versions.{result['versions']}")
     if result.get("known_columns"):
-        return escape(printable(", ".join(map(str, result["known_columns"]))))
+        actor = f"{result['actor']}: " if result.get("actor") else ""
+        return escape(printable(actor + ", ".join(map(str, result["known_columns"]))))
     return "" if result.get("known") is None else words.count("attack.known", result["known"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sosie.audits.audit import AuditOptions, measured
 from sosie.audits.comparison import Comparison
-from sosie.audits.context import Context
+from sosie.audits.context import Context, known_to
 from sosie.audits.results import Audit
 from sosie.audits.what_if_kept import what_if_kept
 from sosie.data.files import Reading, check_apart
@@ -56,7 +56,7 @@ class Options:
     @property
     def measuring(self) -> AuditOptions:
         """What the metrics are told."""
-        known = self.known or (() if self.context is None else self.context.known)
+        known = known_to(self.known) or ({} if self.context is None else self.context.known)
         return AuditOptions(k=FEWEST_SHOWN, known=known or None)
 
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from sosie.audits.audit import AuditOptions, measured
 from sosie.audits.comparison import Comparison
-from sosie.audits.context import Context
+from sosie.audits.context import Context, Known, known_to
 from sosie.audits.results import Audit
 from sosie.audits.twins import Fold, twins
 from sosie.compute.storage import MEMORY
@@ -41,6 +41,8 @@ __all__ = ["Options", "Run", "run"]
 
 CELL = 100
 """Bytes of memory that a run takes for each cell of a table, at least."""
+
+NOBODY: Known = {}
 
 MOST_ASIDE = 0.5
 """Share of the people that may be set aside: avatars of a minority would speak for nobody."""
@@ -83,9 +85,9 @@ class Options:
         return self.analyses or (() if self.context is None else self.context.analyses)
 
     @property
-    def columns_known(self) -> tuple[str, ...]:
-        """The columns that an attacker knows, named here or in the context."""
-        return self.known or (() if self.context is None else self.context.known)
+    def columns_known(self) -> Known:
+        """The columns that each actor knows, named here or in the context."""
+        return known_to(self.known) or ({} if self.context is None else self.context.known)
 
 
 @dataclass(frozen=True)
@@ -322,7 +324,7 @@ def set_aside(
 
 
 def attacked(
-    avatarizer: Avatarizer, releases: int | None, known: tuple[str, ...] = ()
+    avatarizer: Avatarizer, releases: int | None, known: Known = NOBODY
 ) -> tuple[dict[str, Any] | None, tuple[Reason, ...]]:
     """What ``attack.json`` holds, and what deserves a look.
 

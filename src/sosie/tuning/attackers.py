@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sosie.attacks import attack
+from sosie.attacks.routine import from_law
 from sosie.audits.results import Metric
 from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
@@ -22,11 +23,12 @@ LEARNT = 5
 def strongest(avatarizer: Avatarizer, releases: int, targets: int) -> Metric:
     """The highest rate among quick attackers who hold the originals and the generator.
 
-    The analytic attacker needs no release. Avatars of groups have no law for each person: there
-    the attacker is given the worst case, further releases under the same key. Where several
-    are planned, an attacker who learns from as many is tried too (pooled covariances); of the two
-    the one who does best on half of the targets is reported on the other half. The laboratory
-    (`sosie.attack`) has slower attackers who go a few points further.
+    Those of `run` (`sosie.attacks.routine`): from the law, which needs no release, the analytic
+    attacker, and `geometry` against barycentres or `bayes` against smoothed avatars. Avatars of
+    groups have no law for each person: there the attacker is given the worst case, further
+    releases under the same key. Where several are planned, an attacker who learns from as many
+    is tried too (pooled covariances). The one who does best on half of the targets is reported
+    on the other half.
 
     Parameters
     ----------
@@ -35,15 +37,15 @@ def strongest(avatarizer: Avatarizer, releases: int, targets: int) -> Metric:
     targets : people attacked.
     """
     people, guarantee = len(avatarizer.table), avatarizer.guarantee
-    lawless = isinstance(avatarizer.fitted.law, Reason)
-    estimators = ("pooled",) if lawless else ("analytic", "pooled")[: 1 + (releases > 1)]
+    unaided = from_law(avatarizer)
+    estimators = (*unaided, *(("pooled",) if releases > 1 or not unaided else ()))
     try:
         report = attack(
             avatarizer.table,
             avatarizer,
             scenario="v1",
             estimator=estimators,
-            releases=max(releases, LEARNT if lawless else 2),
+            releases=max(releases, 2 if unaided else LEARNT),
             targets=min(targets, people),
             candidates=min(CANDIDATES, people),
             seed=SEED,

@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import Any, Self
 
 from sosie.audits.definition import Definition, Swept
-from sosie.audits.registry import DEFINITIONS
+from sosie.audits.registry import DEFINITIONS, ON_TWINS
 from sosie.audits.results import Metric
 from sosie.errors import Reason
 from sosie.generate.methods import METHODS
@@ -37,7 +37,7 @@ originals. In a fifth to a quarter of the sets of avatars of two trials the prim
 not come through (Demuth et al., J Med Internet Res 27, e71297, 2025): a fifth is one unit."""
 
 SWEPT: tuple[Definition, ...] = tuple(d for d in DEFINITIONS if d.swept is not None)
-"""The metrics measured in each setting, beside the strongest attack."""
+"""The metrics measured in each setting whatever the targets, beside the strongest attack."""
 
 ALLOWED: Mapping[str, Swept] = {
     d.key: d.swept
@@ -174,10 +174,13 @@ def _misses(metric: Metric) -> bool:
     """Whether a target is not met.
 
     Where a guarantee bounds all attackers, the bound is judged: a rate is one sample of what it
-    allows. An attacker who could not be tried is no proof.
+    allows. An attacker who could not be tried is no proof, nor is one whom no people who took
+    no part could be set against.
     """
-    if metric.key != STRONGEST.key or metric.target is None:
-        return metric.met is False
+    if metric.target is None:
+        return False
+    if metric.key != STRONGEST.key:
+        return metric.met is False or (metric.met is None and metric.key in ON_TWINS)
     judged = metric.detail.get("bound", metric.value)
     return judged is None or float(judged) > metric.target
 

@@ -9,13 +9,13 @@ from itertools import product
 from os import PathLike
 from pathlib import Path
 
-import numpy as np
-
+from sosie.audits.audit import AuditOptions
 from sosie.audits.comparison import Comparison, encoded
-from sosie.audits.context import Context
+from sosie.audits.context import Context, Known
 from sosie.audits.definition import Definition
-from sosie.audits.registry import DEFINITIONS, MEASURES
+from sosie.audits.registry import DEFINITIONS, MEASURES, ON_TWINS
 from sosie.audits.results import Metric
+from sosie.audits.twins import Fold, twins
 from sosie.compute.randomness import fresh_seed
 from sosie.data.table import Roles, Table
 from sosie.errors import InputError, Reason
@@ -37,9 +37,6 @@ KS = (3, 5, 8, 10, 15, 20, 30, 50)
 TARGETS = 600
 """People attacked in each setting: their interval is about three points wide on either side."""
 
-SET_ASIDE = 0.25
-"""Share of the people on whom models trained on avatars of the others are tested."""
-
 Progress = Callable[[int, int, str], None]
 
 
@@ -55,8 +52,10 @@ class _Job:
     releases: int
     attacked: int
     outcomes: Sequence[Hashable] | None
+    known: Known | None
     analyses: Sequence[str]
     threads: int
+    measured: tuple[Definition, ...]
 
     def avatarizer(self, setting: Setting) -> Avatarizer:
         return Avatarizer(
@@ -92,12 +91,13 @@ def tune(
 ) -> Tuning:
     """Measure what each setting hides and what it costs.
 
-    In each setting avatars are made once and compared (hidden rate, local cloaking, column
-    direct match protection, mean Hellinger distance, difference of association), attacked
+    In each setting avatars are made and compared: every metric of protection that has a
+    target, the mean Hellinger distance and the difference of association. They are attacked
     by the strongest of the quick attackers who hold the originals and as many releases as
-    planned, and models are trained on avatars of three quarters of the people and tested
-    on the others (predictive ratio). With analyses of a study, they are made on originals
-    and on five releases: the share of terms that agree is one more measure of utility.
+    planned. What needs people who took no part (the predictive ratio; linkability, inference
+    and membership where they have a target) is measured as `run` does, on five twins: nobody
+    is set aside. With analyses of a study, they are made on originals and on five releases:
+    the share of terms that agree is one more measure of utility.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def tune(
     releases : how many will be published; by default what the context says, else 1.
     context : what sets the targets; see `Context`.
     targets : metric -> target, above those of the context; ``strongest_attack`` is one of
-        them, in percent, and has no target unless one is given here.
+        them, in percent.
     attacked : people attacked in each setting.
     outcomes : columns that models predict; by default each in turn.
     analyses : of a study (see `sosie.studies.grammar`); by default those of the context.
@@ -147,8 +147,10 @@ def tune(
         releases=planned,
         attacked=attacked,
         outcomes=outcomes,
+        known=judge.known or None,
         analyses=texts,
         threads=threads,
+        measured=tuple(d for d in DEFINITIONS if _is_measured(d, goals)),
     )
     where = None if folder is None else Path(folder)
     tuning = _begun(job, settings, where)
@@ -175,6 +177,10 @@ def _begun(job: _Job, settings: Sequence[Setting], folder: Path | None) -> Tunin
     }
     if job.analyses:
         options["analyses"] = job.analyses
+    if further := [d.key for d in job.measured if d.target is None and d not in SWEPT]:
+        options["measured"] = further
+    if job.known:
+        options["known"] = dict(job.known)
     digest = digest_of(job.table, options, key_of(folder))
     before = None if folder is None else load(folder, digest)
     return Tuning(
@@ -235,18 +241,24 @@ def _label(setting: Setting) -> str:
     return f"k={setting.k}, {setting.method}, {setting.components} components"
 
 
+def _is_measured(definition: Definition, goals: Mapping[str, float | None]) -> bool:
+    """Whether a sweep measures a metric: a target that nobody looks at can't be met."""
+    targeted = definition.target is not None or goals[definition.key] is not None
+    return definition in SWEPT or (definition.criterion != "utility" and targeted)
+
+
 def _tried(job: _Job, setting: Setting) -> Trial:
     """Measure a setting; a setting that the table does not allow says why."""
     try:
         avatarizer = job.avatarizer(setting).fit(job.table)
         whole = cache(partial(_compared, job, avatarizer))
-        aside = partial(_compared_aside, job, _taught(job, setting))
-        privacy = [d for d in SWEPT if d.criterion != "utility"]
-        utility = [d for d in SWEPT if d.criterion == "utility"]
+        folds = cache(partial(_twins, job, avatarizer))
+        privacy = [d for d in job.measured if d.criterion != "utility"]
+        utility = [d for d in job.measured if d.criterion == "utility"]
         metrics = [
-            *(_swept(job, definition, whole, aside) for definition in privacy),
+            *(_swept(job, setting, definition, whole, folds) for definition in privacy),
             strongest(avatarizer, job.releases, job.attacked),
-            *(_swept(job, definition, whole, aside) for definition in utility),
+            *(_swept(job, setting, definition, whole, folds) for definition in utility),
             *([agreeing(avatarizer, job.analyses)] if job.analyses else []),
         ]
     except InputError as error:
@@ -267,34 +279,33 @@ def _compared(job: _Job, avatarizer: Avatarizer, release: int) -> Comparison:
     )
 
 
-def _taught(job: _Job, setting: Setting) -> tuple[Avatarizer, Table, Table]:
-    """An avatarizer, the people it was fitted to, and the others, set aside.
-
-    Who is set aside is the same in every setting and says nothing of the seed.
-    """
-    order = np.random.default_rng(0).permutation(len(job.table))
-    cut = round(SET_ASIDE * len(order))
-    taught, others = (job.table.take(np.sort(rows)) for rows in (order[cut:], order[:cut]))
-    return job.avatarizer(setting).fit(taught), taught, others
-
-
-def _compared_aside(job: _Job, taught: tuple[Avatarizer, Table, Table], release: int) -> Comparison:
-    avatarizer, people, others = taught
-    return Comparison(people, avatarizer.aligned(release), others, threads=job.threads)
+def _twins(job: _Job, avatarizer: Avatarizer) -> tuple[Fold, ...] | Reason:
+    return twins(avatarizer, job.originals, avatarizer.settings.components, job.threads)
 
 
 def _swept(
     job: _Job,
+    setting: Setting,
     definition: Definition,
     whole: Callable[[int], Comparison],
-    aside: Callable[[int], Comparison],
+    folds: Callable[[], tuple[Fold, ...] | Reason],
 ) -> Metric:
-    """A metric over as many releases as it declares, of all people or beside those set aside."""
-    releases = 1 if definition.swept is None else definition.swept.releases
-    compared = aside if "holdout" in definition.needs else whole
-    options = {"outcomes": job.outcomes} if "outcomes" in definition.options else {}
-    measure = MEASURES[definition.key]
-    return _averaged([measure(compared(release), **options) for release in range(releases)])
+    """A metric as `run` measures it, over as many releases as it declares, or on twins."""
+    options = AuditOptions(k=setting.k, known=job.known, outcomes=job.outcomes)
+    taken = options.of(*definition.options)
+    try:
+        if (twinned := ON_TWINS.get(definition.key)) is not None:
+            made = folds()
+            if isinstance(made, Reason):
+                return definition.unavailable(made)
+            return twinned(made, **taken)
+        releases = 1 if definition.swept is None else definition.swept.releases
+        measure = MEASURES[definition.key]
+        return _averaged([measure(whole(release), **taken) for release in range(releases)])
+    except InputError as error:
+        if error.reason is None:
+            raise
+        return definition.unavailable(error.reason)
 
 
 def _averaged(metrics: Sequence[Metric]) -> Metric:

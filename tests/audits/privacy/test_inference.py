@@ -6,10 +6,11 @@ import pytest
 from comparison_cases import dial, distances, people
 from numpy.typing import NDArray
 
-from sosie.audits.comparison import Comparison
+from sosie.audits.comparison import Comparison, encoded
 from sosie.audits.privacy import inference as module
-from sosie.audits.privacy.inference import MOST_GUESSED, _sampled, inference
+from sosie.audits.privacy.inference import MOST_GUESSED, _sampled, inference, on_twins
 from sosie.audits.reasons import NO_HOLDOUT, TOO_FEW_COLUMNS, TOO_FEW_PEOPLE
+from sosie.audits.twins import twins
 from sosie.data.table import Numbers, Table
 from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
@@ -24,7 +25,9 @@ def comparison() -> Comparison:
 
 def _right(comparison: Comparison, secret: str, targets: Table, rows: Table) -> NDArray[np.float64]:
     """Chance that the secret of a nearest row is right, by every distance."""
-    space = comparison.space([name for name in comparison.originals.names if name != secret])
+    space = comparison.known_spaces.of(
+        [name for name in comparison.originals.names if name != secret]
+    )
     away = distances(space.transform(targets), space.transform(rows))
     tied = away <= away.min(axis=1, keepdims=True) * (1 + 1e-12)
     wanted, guess = targets.column(secret), rows.column(secret)
@@ -89,7 +92,7 @@ def test_what_the_attacker_knows_can_be_told(comparison: Comparison) -> None:
         "smoker",
     }
     one = inference(comparison, known=["weight"], secrets=["stage"])
-    space = comparison.space(["weight"])
+    space = comparison.known_spaces.of(["weight"])
     asked, made = (space.transform(t) for t in (comparison.originals, comparison.avatars))
     nearest = np.abs(asked - made.T).argmin(axis=1)  # of two that are equally near, the first
     tied = made[nearest] == made.T
@@ -172,3 +175,19 @@ def test_the_leak_dial_moves_the_metric_one_way() -> None:
     steps = np.diff(np.array(values, dtype=float))
     assert (steps >= -1).all(), values  # the control wavers with the strangers' nearest avatars
     assert values[-1] == pytest.approx(100, abs=1)  # a few are alike in all but the secret
+
+
+def test_on_twins_the_baseline_is_guessed_from_the_strangers_of_each_fold() -> None:
+    frame = people(203)
+    folds = twins(Avatarizer(k=5, seed=1).fit(frame), encoded(frame), 5)
+    assert not isinstance(folds, Reason)
+    metric = on_twins(folds, secrets=["stage", "sex"])
+    for column in metric.columns:
+        right = []
+        for fold in folds:
+            held = fold.comparison.holdout
+            assert held is not None
+            tested = fold.comparison.originals.take(fold.tested)
+            right.append(_right(fold.comparison, column["column"], tested, held))
+        expected = 100 * np.concatenate(right).mean()
+        assert column["without_avatars"] == pytest.approx(expected, abs=0.51)

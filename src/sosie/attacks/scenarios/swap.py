@@ -1,28 +1,28 @@
 """Which of two people was in the table, for who knows everybody else: the worst case.
 
-He makes the table with one and with the other, draws releases of both, and asks to which of the
-two the published ones are closer. Either he knows the key of the table, and cuts the same groups,
-or he tries keys of his own. A guarantee against linkage says nothing of this one.
+He makes the table with one and with the other, and asks under which of the two the published
+releases are likelier. Either he knows the key of the table, and cuts the same groups, or he tries
+keys of his own. A guarantee against linkage says nothing of this one.
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sosie.attacks.moments import rows_of
+from sosie.attacks.partition import GroupLaw, Rows
 from sosie.attacks.results import AttackResult
 from sosie.attacks.scenarios.linkage import Setup
 from sosie.attacks.scenarios.protocol import Declaration
 from sosie.attacks.sources import AvatarSource, Source
-from sosie.compute.arrays import Floats, Ints
+from sosie.attacks.versions import Version
+from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.data.table import Table
 from sosie.errors import Reason
-from sosie.generate.avatarizer import Avatarizer
-from sosie.generate.methods import method_of
+from sosie.generate.methods.exchangeable import grouped, in_canonical_codes, located
 from sosie.generate.secrets import Secrets
 from sosie.latent.famd import FAMD
 
@@ -34,8 +34,14 @@ TRIALS = 30
 DRAWN = 12
 """Releases that he draws of each of the two tables, of several keys where the key is secret."""
 
-KEYS = 4
-"""Keys that he tries."""
+KEYS_OF = {"key-known": 0, "key-secret": 4, "keys-guessed": 30}
+"""Keys of his own that each attacker tries."""
+
+KEY = 2**62
+"""Keys and seeds of his own are below."""
+
+MOST_PEOPLE = 20_000
+"""Above, groups are not cut for every key: each record is held against each group."""
 
 PUBLISHED = (1, 5)
 """Numbers of releases that are published."""
@@ -48,32 +54,40 @@ COMPONENTS = 10
 
 
 def play(source: Source, setup: Setup) -> Iterator[AttackResult]:
-    """Percent right of `TRIALS` pairs, chance 50, with the key known and secret.
+    """Percent right of `TRIALS` pairs, chance 50, by what is known of the key.
 
-    `releases` of a result is how many are published.
+    `releases` of a result is how many are published. ``key-known`` cuts the same groups and takes
+    the likelihood of the release (`sosie.attacks.partition`); for methods without groups he
+    simulates releases. ``key-secret`` simulates releases under keys of his own. ``keys-guessed``
+    cuts the groups of 30 keys and believes the one under which the release is likeliest.
 
-    Three fits of the method for each pair and attacker: this takes minutes on large tables.
+    Fits of the method for each pair and attacker: this takes minutes on large tables.
     """
     if not isinstance(source, AvatarSource):
         reason = Reason("only_avatarizer")
         yield AttackResult.none("swap", "key-known", reason, decision="one-of-two")
         return
     rng = np.random.default_rng(setup.seed)
-    pairs = [rng.permutation(len(source.originals))[:2] for _ in range(TRIALS)]
-    truths = rng.integers(0, 2, TRIALS)
     grouped = source.avatarizer.guarantee.groups is not None
-    for estimator in ("key-known", "key-secret") if grouped else ("key-known",):
-        right = np.array(
-            [
-                _guesses(source, pair, int(truth), estimator == "key-known", rng) == truth
-                for pair, truth in zip(pairs, truths, strict=True)
-            ]
-        )
+    cutting = grouped and len(source.originals) <= MOST_PEOPLE
+    attackers: dict[str, Attacker] = {"key-known": _by_groups if cutting else _by_counts}
+    if grouped:
+        attackers |= {"key-secret": _by_counts, "keys-guessed": _by_groups}
+    if grouped and not cutting:
+        attackers.pop("keys-guessed")
+        reason = Reason("too_many_to_swap", {"most": MOST_PEOPLE})
+        yield AttackResult.none("swap", "keys-guessed", reason, decision="one-of-two")
+    right: dict[str, list[Mask]] = {name: [] for name in attackers}
+    for _ in range(TRIALS):
+        trial = _Trial.of(source, rng)
+        for name, attacker in attackers.items():
+            right[name].append(attacker(trial, KEYS_OF[name], rng) == trial.truth)
+    for name, hits in right.items():
         for place, count in enumerate(PUBLISHED):
             result = AttackResult.share(
-                right[:, place],
+                np.array(hits)[:, place],
                 scenario="swap",
-                estimator=estimator,
+                estimator=name,
                 decision="one-of-two",
                 chance=50.0,
                 candidates=2,
@@ -81,42 +95,94 @@ def play(source: Source, setup: Setup) -> Iterator[AttackResult]:
             yield replace(result, releases=count)
 
 
-def _guesses(
-    source: AvatarSource, pair: Ints, truth: int, known: bool, rng: np.random.Generator
-) -> Ints:
-    """Which of the two he says, for each number of published releases."""
-    tables = [_without(source.originals, int(out)) for out in pair[::-1]]
-    famd = FAMD.fit(source.originals, COMPONENTS)
-    whole = famd.transform(source.originals)
-    counts = _Counts(famd, whole[pair], whole)
-    true = _fitted(source.avatarizer, tables[truth], source.avatarizer.secrets)
-    told = np.array([counts.of(true.draw(r)) for r in range(max(PUBLISHED))])
-    keys = [true.secrets.key] if known else [int(key) for key in rng.integers(0, 2**62, KEYS)]
-    seeds = rng.integers(0, 2**62, len(keys))
-    drawn = []
-    for table in tables:
-        made = [
-            _fitted(source.avatarizer, table, Secrets(key, int(seed)))
+@dataclass(frozen=True)
+class _Trial:
+    """Two people of whom one is in the table, and what is published of it.
+
+    Attributes
+    ----------
+    pair : (2,) int64, their rows.
+    rows : whose rows are in the table without the second, and without the first.
+    truth : which of the two tables it is.
+    published : releases of it.
+    """
+
+    source: AvatarSource
+    pair: Ints
+    rows: tuple[Ints, Ints]
+    truth: int
+    published: tuple[Table, ...]
+
+    @classmethod
+    def of(cls, source: AvatarSource, rng: np.random.Generator) -> _Trial:
+        everyone = np.arange(len(source.originals))
+        pair, truth = rng.permutation(everyone)[:2], int(rng.integers(2))
+        rows = np.delete(everyone, pair[1]), np.delete(everyone, pair[0])
+        table = rows_of(source.originals, rows[truth])
+        secrets = Secrets(source.avatarizer.secrets.key, int(rng.integers(KEY)))
+        version = Version.of(source.avatarizer, table, secrets, codes=source.originals)
+        published = tuple(version.draw(release) for release in range(max(PUBLISHED)))
+        return cls(source, pair, rows, truth, published)
+
+    def tables(self) -> list[Table]:
+        """The two tables between which he has to decide."""
+        return [rows_of(self.source.originals, rows) for rows in self.rows]
+
+    def keys(self, number: int, rng: np.random.Generator) -> list[int]:
+        """That of the table, where he has it (0), or so many of his own."""
+        own = self.source.avatarizer.secrets.key
+        return [int(key) for key in rng.integers(0, KEY, number)] or [own]
+
+
+Attacker = Callable[[_Trial, int, np.random.Generator], Ints]
+
+
+def _by_groups(trial: _Trial, guesses: int, rng: np.random.Generator) -> Ints:
+    """Which of the two he says: under the likeliest key, the table under which releases are."""
+    originals, settings = trial.source.originals, trial.source.avatarizer.settings
+    people = Rows.of(originals, originals)
+    records = [Rows.of(table, originals) for table in trial.published]
+    spaces = []
+    for table in map(in_canonical_codes, trial.tables()):
+        famd, points = located(table, settings, trial.source.threads)
+        spaces.append((table, points, famd))
+    scores = []
+    for key in trial.keys(guesses, rng):
+        laws = []
+        for rows, space in zip(trial.rows, spaces, strict=True):
+            cut = grouped(*space, key, settings.k)
+            group = np.empty(len(rows), dtype=np.int64)
+            group[cut.order] = np.repeat(np.arange(len(cut)), cut.sizes)
+            laws.append(GroupLaw.of(people.take(rows), group))
+        scores.append([[law.log_likelihood(one) for law in laws] for one in records])
+    told = np.array([np.sum(scores, axis=1, where=_first(len(records), c)) for c in PUBLISHED])
+    likeliest = told.max(axis=2).argmax(axis=1)
+    return np.asarray(told[np.arange(len(PUBLISHED)), likeliest].argmax(axis=1))
+
+
+def _first(releases: int, count: int) -> Mask:
+    """(releases, 1) bool, those that are published."""
+    return np.asarray(np.arange(releases) < count)[:, None]
+
+
+def _by_counts(trial: _Trial, guesses: int, rng: np.random.Generator) -> Ints:
+    """Which of the two he says: releases simulated of both tables, records counted near the two."""
+    originals, avatarizer = trial.source.originals, trial.source.avatarizer
+    famd = FAMD.fit(originals, COMPONENTS)
+    whole = famd.transform(originals)
+    counts = _Counts(famd, whole[trial.pair], whole)
+    told = np.array([counts.of(table) for table in trial.published])
+    keys = trial.keys(guesses, rng)
+    seeds, drawn = rng.integers(0, KEY, len(keys)), []
+    for table in trial.tables():
+        simulated = [
+            Version.of(avatarizer, table, Secrets(key, int(seed)), codes=originals)
             for seed, key in zip(seeds, keys, strict=True)
         ]
-        drawn.append(
-            np.array([counts.of(one.draw(r)) for one in made for r in range(DRAWN // len(made))])
-        )
+        each = range(DRAWN // len(keys))
+        drawn.append(np.array([counts.of(one.draw(r)) for one in simulated for r in each]))
     direction, middle = _discriminant(*drawn)
     return np.array([int((told[:c].mean(axis=0) - middle) @ direction > 0) for c in PUBLISHED])
-
-
-def _without(table: Table, row: int) -> Table:
-    return rows_of(table, np.delete(np.arange(len(table)), row))
-
-
-def _fitted(avatarizer: Avatarizer, table: Table, secrets: Secrets) -> Avatarizer:
-    """The same settings on another table, with some secrets."""
-    again, settings = copy.copy(avatarizer), avatarizer.settings
-    method = method_of(settings.method)
-    again._secrets = secrets
-    again._fitted = method.fit(table, settings, secrets.key, avatarizer.threads)
-    return again
 
 
 class _Counts:

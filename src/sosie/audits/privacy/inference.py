@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,7 +141,7 @@ def inference(
         worst.strangers[other],
         target=target,
         detail=detail | {"secret": json_name(secret)},
-        columns=tuple(guesses.record(name) for name, guesses in guessing),
+        columns=tuple(guesses.record(name, above_controls) for name, guesses in guessing),
     )
 
 
@@ -164,23 +164,22 @@ def on_twins(
         return DEFINITION.unavailable(reason, target=target)
     plans = dict(_plans(first.originals.names, secrets, known))
 
-    def attacked(
-        folds: Sequence[Fold], name: Hashable, releases: int
-    ) -> tuple[Floats, Floats] | None:
+    def attacked(folds: Sequence[Fold], name: Hashable, releases: int) -> _Guesses | None:
         outcomes = [_attacked(fold, name, plans[name], tolerance, releases) for fold in folds]
         usable = [one for one in outcomes if one is not None]
-        return by_person(folds, usable) if len(usable) == len(folds) else None
+        return _Guesses.of_all(folds, usable) if len(usable) == len(folds) else None
 
     few = sampled(folds, MOST_TRIED)
     found = {name: one for name in plans if (one := attacked(few, name, 1)) is not None}
     if not found:
         return DEFINITION.unavailable(Reason("nothing_to_guess"), target=target)
-    chosen = [max(found, key=lambda name: _advantage(found[name], half)) for half in HALVES]
+    chosen = [max(found, key=lambda name: found[name].advantage(half)) for half in HALVES]
     found |= {name: one for name in chosen if (one := attacked(folds, name, RELEASES)) is not None}
-    attack, control = (np.empty_like(one) for one in found[chosen[0]])
+    attack, control = (np.empty(folds[0].people) for _ in range(2))
     for name, reported in zip(chosen, HALVES[::-1], strict=True):
-        attack[reported], control[reported] = (one[reported] for one in found[name])
-    ranked = sorted(found, key=lambda name: _advantage(found[name], EVERYONE), reverse=True)
+        attack[reported] = found[name].people[reported]
+        control[reported] = found[name].strangers[reported]
+    ranked = sorted(found, key=lambda name: found[name].advantage(EVERYONE), reverse=True)
     return on_the_same(
         DEFINITION,
         attack,
@@ -188,7 +187,7 @@ def on_twins(
         target=target,
         detail={"tolerance": tolerance, "secret": json_name(min(chosen, key=ranked.index))}
         | _told(known),
-        columns=tuple(_record(name, *found[name]) for name in ranked),
+        columns=tuple(found[name].record(name, on_the_same) for name in ranked),
     )
 
 
@@ -197,31 +196,10 @@ def _told(known: Sequence[Hashable] | None) -> dict[str, Any]:
     return {} if known is None else {"known": [json_name(name) for name in known]}
 
 
-def _advantage(outcomes: tuple[Floats, Floats], rows: slice) -> float:
-    """Success with some of the people above that with strangers."""
-    return float(outcomes[0][rows].mean()) - float(outcomes[1][rows].mean())
-
-
-def _record(name: Hashable, attack: Floats, control: Floats) -> dict[str, Any]:
-    """What is said of one secret on twins."""
-    return _of_secret(name, on_the_same(DEFINITION, attack, control, target=None, detail={}))
-
-
-def _of_secret(name: Hashable, whole: Metric) -> dict[str, Any]:
-    """What is said of one secret, for all people, in percent."""
-    return {
-        "column": json_name(name),
-        "attack": whole.detail["attack"],
-        "control": whole.control,
-        "risk": whole.value,
-        "ci": whole.ci,
-    }
-
-
 def _attacked(
     fold: Fold, secret: Hashable, known: Sequence[Hashable], tolerance: float, releases: int
-) -> tuple[Floats, Floats] | None:
-    """Chances about members and strangers of a fold, averaged over so many releases."""
+) -> _Guesses | None:
+    """Guesses about members and strangers of a fold, averaged over so many releases."""
     comparison, column = fold.comparison, fold.comparison.originals.column(secret)
     if not _varies(column):
         return None
@@ -243,7 +221,10 @@ def _attacked(
             [own.guessed(nearest_group(index, points), groups, guess) for own, points in asked]
         )
     one, other = (np.mean(rate, axis=0) for rate in zip(*rates, strict=True))
-    return one, other
+    (members, points), (others, away) = asked
+    reference = NeighbourIndex(away, comparison.threads)
+    without = members.guessed(nearest_group(reference, points), reference.groups, others.column)
+    return _Guesses(one, other, float(without.mean()))
 
 
 @dataclass(frozen=True)
@@ -263,12 +244,31 @@ class _Guesses:
 
     def advantage(self, rows: slice) -> float:
         """Success with some of the people above that with strangers."""
-        return _advantage((self.people, self.strangers), rows)
+        return float(self.people[rows].mean()) - float(self.strangers[rows].mean())
 
-    def record(self, name: Hashable) -> dict[str, Any]:
-        """What is said of one secret, and what is guessed of it without avatars."""
-        whole = above_controls(DEFINITION, self.people, self.strangers, target=None, detail={})
-        return _of_secret(name, whole) | {"without_avatars": 100 * self.without}
+    @classmethod
+    def of_all(cls, folds: Sequence[Fold], each: Sequence[_Guesses]) -> _Guesses:
+        """Everyone's, of those of each fold."""
+        people, strangers = by_person(folds, [(one.people, one.strangers) for one in each])
+        weights = [len(one.people) for one in each]
+        return cls(people, strangers, float(np.average([e.without for e in each], weights=weights)))
+
+    def record(self, name: Hashable, compare: Callable[..., Metric]) -> dict[str, Any]:
+        """What is said of one secret, for all people, and what is guessed of it without avatars.
+
+        Parameters
+        ----------
+        compare : `above_controls`, or `on_the_same` where members and strangers are the same.
+        """
+        whole = compare(DEFINITION, self.people, self.strangers, target=None, detail={})
+        return {
+            "column": json_name(name),
+            "attack": whole.detail["attack"],
+            "control": whole.control,
+            "risk": whole.value,
+            "ci": whole.ci,
+            "without_avatars": 100 * self.without,
+        }
 
 
 def _plans(

@@ -33,7 +33,7 @@ DEFINITION = Definition(
     needs=("holdout", "two_columns"),
     options=("outcomes",),
     advice=("weight", "more_components", "lower_k"),
-    swept=Swept(releases=6, best=100.0, allowed=10.0),
+    swept=Swept(best=100.0, allowed=10.0),
 )
 
 FEWEST = 20

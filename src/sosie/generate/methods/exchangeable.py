@@ -30,12 +30,19 @@ from sosie.generate.guarantee import Guarantee
 from sosie.latent.common_levels import CommonLevels
 from sosie.latent.content import content_hashes
 from sosie.latent.famd import FAMD
-from sosie.latent.tree import REACH, groups
+from sosie.latent.tree import REACH, Groups, groups
 
 if TYPE_CHECKING:
     from sosie.generate.settings import Settings
 
-__all__ = ["METHOD", "Exchangeable", "ExchangeableFitted", "in_canonical_codes"]
+__all__ = [
+    "METHOD",
+    "Exchangeable",
+    "ExchangeableFitted",
+    "grouped",
+    "in_canonical_codes",
+    "located",
+]
 
 MOST_LEVEL_COUNT = 10
 """People who make a level common enough to be drawn, however large k is. A level is a count of a
@@ -71,20 +78,8 @@ class Exchangeable:
     def fit(self, table: Table, settings: Settings, key: int, threads: int) -> ExchangeableFitted:
         """Cut the table into groups and fit their law (see `sosie.generate.methods.Method.fit`)."""
         table = in_canonical_codes(table)
-        space = CommonLevels.of(table).pooled(table)
-        famd = FAMD.fit(space, settings.components, table.roles.weights, threads)
-        points = famd.transform(space, threads, table.storage)
-        strata, name = _strata(table)
-        cut = groups(
-            points,
-            content_hashes(table),
-            key,
-            settings.k,
-            reach=REACH * float(np.sqrt(famd.eigenvalues[0])),
-            strata=strata,
-            name=name,
-            storage=table.storage,
-        )
+        famd, points = located(table, settings, threads)
+        cut = grouped(table, points, famd, key, settings.k)
         table.storage.forget()
         law = fit(
             table,
@@ -176,6 +171,38 @@ class ExchangeableFitted:
             places = slice(int(bounds[first] - bounds[0]), int(bounds[last] - bounds[0]))
             law = self.groups.some(slice(int(first), int(last)))
             yield replace(self, groups=law, order=self.order[places])
+
+
+def located(table: Table, settings: Settings, threads: int = -1) -> tuple[FAMD, Floats]:
+    """The latent space in which groups are cut, and where everyone is, ``(n, d)``.
+
+    Parameters
+    ----------
+    table : in canonical codes.
+    """
+    space = CommonLevels.of(table).pooled(table)
+    famd = FAMD.fit(space, settings.components, table.roles.weights, threads)
+    return famd, famd.transform(space, threads, table.storage)
+
+
+def grouped(table: Table, points: Floats, famd: FAMD, key: int, k: int) -> Groups:
+    """The groups of at least k people that a key cuts.
+
+    Parameters
+    ----------
+    table, points, famd : see `located`.
+    """
+    strata, name = _strata(table)
+    return groups(
+        points,
+        content_hashes(table),
+        key,
+        k,
+        reach=REACH * float(np.sqrt(famd.eigenvalues[0])),
+        strata=strata,
+        name=name,
+        storage=table.storage,
+    )
 
 
 def _by_place(points: Floats, order: Ints, table: Table) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sosie.audits.account import HOLDERS
-from sosie.report.views.attacks import ROWS, attack_reading
+from sosie.report.views.attacks import ROWS, attack_reading, known_columns
 from sosie.report.views.lists import Cell
 from sosie.words import Words
 from sosie.words.readings import Standing
@@ -227,7 +227,9 @@ def _found(words: Words, result: Mapping[str, Any], how: str = "") -> Found:
             estimator=words.get(f"attack.estimators.{estimator}.name", estimator),
             releases=_releases(words, result.get("releases")),
         )
-        if result.get("known") is not None:
+        if result.get("known_columns"):
+            how = words.joined([how, known_columns(words, result)])
+        elif result.get("known") is not None:
             how = words.joined([how, words.count("attack.known", result["known"])])
     ends = result.get("ci")
     return Found(

@@ -165,12 +165,23 @@ def _result(words: Words, result: Mapping[str, Any]) -> Result:
     )
 
 
+def known_columns(words: Words, result: Mapping[str, Any]) -> str:
+    """Who knows which columns, of a result of whom they were named."""
+    label, columns = words("attack.known_columns"), ", ".join(result["known_columns"])
+    if result.get("actor"):
+        return words("attack.known_by", actor=result["actor"], columns=columns)
+    return words("format.colon", label=label, value=columns)
+
+
 def _notes(words: Words, result: Mapping[str, Any]) -> Iterable[str]:
     if result.get("known_columns"):
-        columns = ", ".join(result["known_columns"])
-        yield words("format.colon", label=words("attack.known_columns"), value=columns)
+        yield known_columns(words, result)
     elif result.get("known") is not None:
         yield words.count("attack.known", result["known"])
+    if result.get("area") is not None:
+        yield words("attack.area", area=words.value(result["area"]))
+    if result.get("versions") is not None:
+        yield words(f"attack.versions.{result['versions']}")
     if result.get("column") is not None:
         yield words("format.colon", label=words("attack.column"), value=result["column"])
     if result.get("bound") is not None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sosie.audits.registry import definition_of
 from sosie.report.views.lists import listed
 from sosie.words import Words
-from sosie.words.readings import Standing, advice, example, meaning, reading, standing
+from sosie.words.readings import Standing, advice, example, meaning, reading, reason, standing
 
 __all__ = ["Bar", "CriterionView", "Judged", "MetricView", "criteria"]
 
@@ -182,6 +182,7 @@ def _metric(
         says += " " + words("reading.percentile_5", value=words.value(metric["percentile_5"], unit))
     if says and control is not None:
         says += " " + words("reading.control", control=words.value(control, unit))
+    says = " ".join(filter(None, [says, *_by_actor(words, metric)]))
     definition = definition_of(key)
     helps = () if definition is None or where is Standing.MISSING else definition.advice
     keys = advice(helps, parameters)
@@ -207,6 +208,19 @@ def _metric(
         bar=_bar(metric),
         controlled=control is not None,
     )
+
+
+def _by_actor(words: Words, metric: Mapping[str, Any]) -> Iterable[str]:
+    """What a metric is for each actor who knows some columns."""
+    if "actors" not in metric and metric.get("known"):
+        columns = ", ".join(map(str, metric["known"]))
+        yield words("reading.known", columns=columns)
+    for one in metric.get("actors") or ():
+        value = words.value(one["value"], metric.get("unit"))
+        if one["value"] is None:
+            value = reason(words, one["reason"]).rstrip(".")
+        columns = ", ".join(map(str, one["known"]))
+        yield words("reading.actor", actor=one["actor"], columns=columns, value=value)
 
 
 def _source(words: Words, key: str, context: Mapping[str, Any]) -> str:

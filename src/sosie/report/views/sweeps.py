@@ -151,10 +151,15 @@ def _readings(words: Words, tuning: Tuning, several: bool) -> Iterable[str]:
                 changes=words.joined(_changes(words, tuning.unbound, best)),
             )
     elif nearest is not None:
-        names = listed(words, (words(f"tuning.short.{key}") for key in nearest.missed))
+        names = listed(words, (_short(words, key) for key in nearest.missed))
         yield words("tuning.none", setting=named(words, nearest, several), names=names)
     else:
         yield words("tuning.none_measured")
+
+
+def _short(words: Words, key: str) -> str:
+    """A metric's short name, or its own where it is no column of the table."""
+    return words.get(f"tuning.short.{key}", words.get(f"metrics.{key}.name", key))
 
 
 def _changes(words: Words, before: Trial, after: Trial) -> Iterable[str]:
@@ -191,7 +196,7 @@ def _chance(tuning: Tuning, trial: Trial) -> float | None:
 
 def _row(words: Words, tuning: Tuning, trial: Trial) -> SweepRow:
     chance = _chance(tuning, trial) if trial.metrics else None
-    missed = listed(words, (words.get(f"tuning.short.{key}", key) for key in trial.missed))
+    missed = listed(words, (_short(words, key) for key in trial.missed))
     result = (
         words("tuning.failed", reason=reason(words, trial.reason.to_dict()))
         if trial.reason
