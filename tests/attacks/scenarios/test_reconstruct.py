@@ -72,8 +72,8 @@ def test_records_off_a_line_make_none() -> None:
 def test_two_faces_of_records_meet_in_their_corner(dimensions: int) -> None:
     rng = np.random.default_rng(8)
     corner, points = rng.normal(size=8), []
-    for _ in range(2):
-        ends = corner + rng.normal(size=(dimensions, 8))
+    for face in range(2):
+        ends = corner + np.eye(8)[face * dimensions :][:dimensions] * 2
         weights = rng.dirichlet(np.full(dimensions + 1, 0.5), size=6)
         points.append(weights @ np.vstack([corner, ends]))
     faces = Faces.through(np.concatenate(points), dimensions, 1e-7)
