@@ -15,6 +15,7 @@ import numpy as np
 
 from sosie.audits.definition import Need
 from sosie.audits.distances import CHUNK, Crowd, closer_within, crowd
+from sosie.audits.known_spaces import KnownSpaces, part_of
 from sosie.audits.reasons import NO_CATEGORIES, NO_HOLDOUT, NOT_ALIGNED, TOO_FEW_COLUMNS
 from sosie.audits.results import Metric
 from sosie.compute.arrays import Floats, Ints, Mask
@@ -28,6 +29,9 @@ from sosie.latent.neighbours import NeighbourIndex
 __all__ = ["Comparison", "Found", "compared", "encoded"]
 
 Counted = TypeVar("Counted")
+
+CONCERN_ORIGINALS = {"product", "famd", "original_points", "original_index", "known_spaces"}
+"""What is computed from the originals alone, and serves beside any avatars."""
 
 
 @dataclass(frozen=True)
@@ -150,11 +154,23 @@ class Comparison:
 
     def with_avatars(self, avatars: Table) -> Comparison:
         """The same originals beside other avatars; what concerns originals alone is kept."""
-        other = replace(self, avatars=avatars)
-        for name in ("product", "famd", "original_points", "original_index"):
-            if name in self.__dict__:
-                other.__dict__[name] = self.__dict__[name]
-        return other
+        return self._beside(avatars=avatars)
+
+    def with_holdout(self, holdout: Table) -> Comparison:
+        """The same, with others who had no part; what concerns originals alone is kept."""
+        return self._beside(holdout=holdout)
+
+    def in_spaces_of(self, other: Comparison) -> Comparison:
+        """The same tables in the latent spaces of another comparison, of the same columns."""
+        made = replace(self)
+        made.__dict__["famd"], made.__dict__["known_spaces"] = other.famd, other.known_spaces
+        return made
+
+    def _beside(self, **others: Any) -> Comparison:
+        made = replace(self, **others)
+        for name in CONCERN_ORIGINALS & self.__dict__.keys():
+            made.__dict__[name] = self.__dict__[name]
+        return made
 
     @cached_property
     def product(self) -> CrossProduct:
@@ -180,7 +196,12 @@ class Comparison:
         InputError
             None of them varies.
         """
-        return FAMD.solve(_part(self.product, names), self.components)
+        return FAMD.solve(part_of(self.product, names), self.components)
+
+    @cached_property
+    def known_spaces(self) -> KnownSpaces:
+        """Where attackers who know some columns look for the nearest row."""
+        return KnownSpaces(self.originals, self.components)
 
     @cached_property
     def original_points(self) -> Floats:
@@ -305,33 +326,6 @@ def compared(originals: object, avatars: object | None, **options: Any) -> Compa
     if avatars is None:
         raise InputError("a metric needs the originals and the avatars, or a Comparison")
     return Comparison.of(originals, avatars, **options)
-
-
-def _part(product: CrossProduct, names: Sequence[Hashable]) -> CrossProduct:
-    """The cross-product of some columns, out of that of all."""
-    whole, wanted = product.layout, set(names)
-    numbers = [i for i, name in enumerate(whole.names) if name in wanted]
-    places, blocks, start = [0, *(1 + i for i in numbers)], [], 1 + len(numbers)
-    for block in whole.blocks:
-        if block.name in wanted:
-            places.extend(range(block.start, block.start + block.size))
-            blocks.append(replace(block, start=start))
-            start += block.size
-    part = CrossProduct(
-        Layout(
-            names=tuple(whole.names[i] for i in numbers),
-            centre=whole.centre[numbers],
-            scale=whole.scale[numbers],
-            reach=whole.reach[numbers],
-            weights=whole.weights[numbers],
-            blocks=tuple(blocks),
-        )
-    )
-    total = product.total
-    if product.dense:
-        return part.restore(total[np.ix_(places, places)])
-    rows_and_columns = total[places][:, places]
-    return part.restore(rows_and_columns.toarray() if part.dense else rows_and_columns)
 
 
 def encoded(originals: object, roles: Roles | None = None, storage: Storage = MEMORY) -> Table:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from sosie.audits.comparison import Comparison
+from sosie.audits.known_spaces import KnownSpace
 from sosie.audits.results import json_name
 from sosie.compute.arrays import Floats, Ints
 from sosie.data.table import Table
 from sosie.errors import InputError, Reason
-from sosie.latent.famd import FAMD
 from sosie.latent.neighbours import NeighbourIndex
 
 __all__ = ["Links", "count_pairs", "named", "nearest_group", "split"]
@@ -29,7 +29,7 @@ class Links:
     nearest must not depend on the row they share with an original.
     """
 
-    spaces: tuple[FAMD, ...]
+    spaces: tuple[KnownSpace, ...]
     index: tuple[NeighbourIndex, ...]
 
     @classmethod
@@ -38,7 +38,7 @@ class Links:
         shared = comparison.shared.get(parts)
         if isinstance(shared, Links):
             return shared
-        spaces = tuple(comparison.space(part) for part in parts)
+        spaces = tuple(comparison.known_spaces.of(part) for part in parts)
         order = np.random.default_rng(0).permutation(len(comparison.avatars))
         points = (space.transform(comparison.avatars)[order] for space in spaces)
         index = tuple(NeighbourIndex(side, comparison.threads) for side in points)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from sosie.data.table import Table
 from sosie.errors import InputError, Reason, SosieWarning
 from sosie.generate.avatarizer import Avatarizer
 
-__all__ = ["FOLDS", "RELEASES", "Fold", "by_person", "twins", "twins_of"]
+__all__ = ["FOLDS", "RELEASES", "Fold", "by_person", "sampled", "twins", "twins_of"]
 
 FOLDS = 5
 
@@ -61,6 +62,35 @@ class Fold:
     strangers: Ints
     people: int
 
+    @cached_property
+    def attacked(self) -> tuple[Table, Table]:
+        """Members and strangers, about whom the attacker is asked."""
+        strangers = self.comparison.holdout
+        assert strangers is not None  # noqa: S101 (every fold has some)
+        return self.comparison.originals.take(self.tested), strangers
+
+    def some(self, count: int) -> Fold:
+        """The same twin, and the first of those who are attacked: all folds hold random people.
+
+        Of all folds together these are people 0 to `FOLDS` times `count`.
+        """
+        _, strangers = self.attacked
+        return replace(
+            self,
+            comparison=self.comparison.with_holdout(strangers.take(np.arange(count))),
+            tested=self.tested[:count],
+            members=self.members[:count],
+            strangers=self.strangers[:count],
+            people=FOLDS * count,
+        )
+
+
+def sampled(folds: Sequence[Fold], most: int) -> Sequence[Fold]:
+    """Folds in which at most so many people are attacked, all folds together."""
+    if folds[0].people <= most:
+        return folds
+    return [fold.some(most // FOLDS) for fold in folds]
+
 
 def twins(
     avatarizer: Avatarizer, originals: Table, components: int, threads: int = -1
@@ -78,11 +108,10 @@ def twins(
     if len(originals) < FEWEST:
         return Reason("too_few_for_twins", {"n": len(originals), "least": FEWEST})
     order = np.random.default_rng(0).permutation(len(originals))[:MOST]
+    # Its latent spaces serve all folds: members and strangers are looked at alike.
+    everyone = Comparison(originals, originals, components=components, threads=threads)
     try:
-        return tuple(
-            _fold(avatarizer, originals, order, number, components, threads)
-            for number in range(FOLDS)
-        )
+        return tuple(_fold(avatarizer, everyone, order, number) for number in range(FOLDS))
     except InputError as error:
         why = error.reason or Reason("as_written", {"text": str(error)})
         return Reason("no_twins", {"why": why})
@@ -95,14 +124,8 @@ def twins_of(folds: Sequence[Fold] | Reason | None) -> dict[str, int] | None:
     return {"folds": FOLDS, "people": folds[0].people, "releases": RELEASES}
 
 
-def _fold(
-    avatarizer: Avatarizer,
-    originals: Table,
-    order: Ints,
-    number: int,
-    components: int,
-    threads: int,
-) -> Fold:
+def _fold(avatarizer: Avatarizer, everyone: Comparison, order: Ints, number: int) -> Fold:
+    originals = everyone.originals
     fold = np.arange(len(order)) % FOLDS
     part, aside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
     twin = avatarizer.reseeded(PURPOSE + number)
@@ -112,7 +135,9 @@ def _fold(
     drawn = twin.releases(RELEASES, shuffle=False)
     releases = tuple(originals.like(release) for release in drawn)
     people, strangers = originals.take(order[part]), originals.take(order[aside])
-    comparison = Comparison(people, releases[0], strangers, components=components, threads=threads)
+    comparison = replace(
+        everyone, originals=people, avatars=releases[0], holdout=strangers
+    ).in_spaces_of(everyone)
     tested = np.flatnonzero(fold[part] == (number + 1) % FOLDS)
     return Fold(comparison, releases, tested, part[tested], aside, len(order))
 

@@ -25,7 +25,8 @@ def comparison() -> Comparison:
 
 def _right(comparison: Comparison, secret: str, targets: Table, rows: Table) -> NDArray[np.float64]:
     """Chance that the secret of a nearest row is right, by every distance."""
-    space = comparison.space([name for name in comparison.originals.names if name != secret])
+    known = [name for name in comparison.originals.names if name != secret]
+    space = comparison.known_spaces.of(known)
     away = distances(space.transform(targets), space.transform(rows))
     tied = away <= away.min(axis=1, keepdims=True) * (1 + 1e-12)
     wanted, guess = targets.column(secret), rows.column(secret)

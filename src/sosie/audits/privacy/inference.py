@@ -14,7 +14,7 @@ from sosie.audits.definition import Definition
 from sosie.audits.links import nearest_group
 from sosie.audits.reasons import NO_HOLDOUT, TOO_FEW_PEOPLE
 from sosie.audits.results import Metric, json_name
-from sosie.audits.twins import RELEASES, Fold, by_person
+from sosie.audits.twins import RELEASES, Fold, by_person, sampled
 from sosie.compute.arrays import Floats, Ints
 from sosie.data.table import Column, Numbers, Table
 from sosie.errors import InputError, Reason
@@ -41,6 +41,10 @@ HALVES = slice(None, None, 2), slice(1, None, 2)
 
 MOST_GUESSED = 20_000
 """Up to so many people all are attacked; above, as many drawn: their rate is within a point."""
+
+MOST_TRIED = 2_000
+"""People on whom each secret is tried where twins are: of some fifty secrets two are reported, and
+those on everybody; of the others a rate is within three points."""
 
 
 def inference(
@@ -153,23 +157,24 @@ def on_twins(
 
     Each half of the people is reported with the secret that leaks most of the other half, so
     that choosing does not flatter the attacker and nobody is left out. All secrets are tried on
-    one release of each twin; those chosen, on all.
+    one release of each twin, and of a larger table on `MOST_TRIED` people; those chosen, on all.
     """
     first = folds[0].comparison
     if (reason := first.lacks("two_columns")) is not None:
         return DEFINITION.unavailable(reason, target=target)
     plans = dict(_plans(first.originals.names, secrets, known))
 
-    def attacked(name: Hashable, releases: int) -> _Guesses | None:
+    def attacked(folds: Sequence[Fold], name: Hashable, releases: int) -> _Guesses | None:
         outcomes = [_attacked(fold, name, plans[name], tolerance, releases) for fold in folds]
         usable = [one for one in outcomes if one is not None]
         return _Guesses.of_all(folds, usable) if len(usable) == len(folds) else None
 
-    found = {name: one for name in plans if (one := attacked(name, 1)) is not None}
+    few = sampled(folds, MOST_TRIED)
+    found = {name: one for name in plans if (one := attacked(few, name, 1)) is not None}
     if not found:
         return DEFINITION.unavailable(Reason("nothing_to_guess"), target=target)
     chosen = [max(found, key=lambda name: found[name].advantage(half)) for half in HALVES]
-    found |= {name: one for name in chosen if (one := attacked(name, RELEASES)) is not None}
+    found |= {name: one for name in chosen if (one := attacked(folds, name, RELEASES)) is not None}
     attack, control = (np.empty(folds[0].people) for _ in range(2))
     for name, reported in zip(chosen, HALVES[::-1], strict=True):
         attack[reported] = found[name].people[reported]
@@ -199,15 +204,13 @@ def _attacked(
     if not _varies(column):
         return None
     try:
-        space = comparison.space(known)
+        space = comparison.known_spaces.of(known)
     except InputError:
         return None
-    strangers = comparison.holdout
-    assert strangers is not None  # noqa: S101 (every fold has some)
     margin = _margin(column, tolerance)
     asked = [
         (_Secrets(people.column(secret), margin), space.transform(people))
-        for people in (comparison.originals.take(fold.tested), strangers)
+        for people in fold.attacked
     ]
     rates = []
     for release in fold.releases[:releases]:
@@ -303,7 +306,7 @@ def _guessed(
     if not _varies(column):
         return None
     try:
-        space = comparison.space(known)
+        space = comparison.known_spaces.of(known)
     except InputError:
         return None
     margin = _margin(column, tolerance)

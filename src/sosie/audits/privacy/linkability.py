@@ -109,12 +109,8 @@ def _reunited(
     fold: Fold, parts: tuple[tuple[Hashable, ...], tuple[Hashable, ...]]
 ) -> tuple[Floats, Floats]:
     """Chances about members and strangers of a fold, averaged over releases."""
-    members = fold.comparison.originals.take(fold.tested)
-    strangers = fold.comparison.holdout
-    assert strangers is not None  # noqa: S101 (every fold has some)
     links = [Links.of(fold.comparison.with_avatars(one), parts) for one in fold.releases]
     one, other = (
-        np.mean([link.reunited(people) for link in links], axis=0)
-        for people in (members, strangers)
+        np.mean([link.reunited(people) for link in links], axis=0) for people in fold.attacked
     )
     return one, other

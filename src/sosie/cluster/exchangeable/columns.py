@@ -18,9 +18,10 @@ from sosie.data.table import Column, Levels, Numbers, Roles, Table
 from sosie.errors import Reason
 from sosie.generate.exchangeable.choices import Choice, choice_of
 from sosie.generate.exchangeable.scores import Number, number_of
-from sosie.generate.methods.exchangeable import in_canonical_codes, in_space
+from sosie.generate.methods.exchangeable import in_canonical_codes
 from sosie.generate.settings import Settings
 from sosie.latent import famd as analysis
+from sosie.latent.common_levels import CommonLevels
 from sosie.latent.famd import CrossProduct, Outline
 
 __all__ = ["ENCODER", "Known", "cross_product_of", "table_of_part"]
@@ -67,7 +68,8 @@ def _known(
     columns: Sequence[Column], settings: Settings, notes: list[Reason]
 ) -> tuple[Known, tuple[Any, ...]]:
     """A group, whole; arrays: its codes or values, those in the space, scores, codes to draw."""
-    placed = in_space(regions.table_of(columns, Roles())).columns
+    table = regions.table_of(columns, Roles())
+    placed = CommonLevels.of(table).pooled(table).columns
     whole = np.arange(len(values_of(columns[0])))
     k, least = settings.k, settings.min_level_count
     law: Number | Choice

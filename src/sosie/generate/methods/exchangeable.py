@@ -27,6 +27,7 @@ from sosie.generate.exchangeable import ExchangeableLaw, draw, fit, pairing
 from sosie.generate.exchangeable.choices import MANY
 from sosie.generate.gathered import Gathered, Layout
 from sosie.generate.guarantee import Guarantee
+from sosie.latent.common_levels import CommonLevels
 from sosie.latent.content import content_hashes
 from sosie.latent.famd import FAMD
 from sosie.latent.tree import REACH, Groups, groups
@@ -40,14 +41,8 @@ __all__ = [
     "ExchangeableFitted",
     "grouped",
     "in_canonical_codes",
-    "in_space",
     "located",
 ]
-
-MOST_LEVELS = 60
-"""Levels with which a column enters the latent space: the commonest ones, and one for all others.
-More would each span an axis of few people, and the number must not follow k, or groups of one k
-would not be unions of those of another."""
 
 MOST_LEVEL_COUNT = 10
 """People who make a level common enough to be drawn, however large k is. A level is a count of a
@@ -185,7 +180,7 @@ def located(table: Table, settings: Settings, threads: int = -1) -> tuple[FAMD, 
     ----------
     table : in canonical codes.
     """
-    space = in_space(table)
+    space = CommonLevels.of(table).pooled(table)
     famd = FAMD.fit(space, settings.components, table.roles.weights, threads)
     return famd, famd.transform(space, threads, table.storage)
 
@@ -251,23 +246,6 @@ def _canonical(column: Column) -> Column:
         labels=tuple(column.labels[code] for code in rank),
         first=column.first[order],
     )
-
-
-def in_space(table: Table) -> Table:
-    """The table as it enters the latent space: of a column's many levels, the rarest as one."""
-    return replace(table, columns=tuple(_coarsened(column) for column in table.columns))
-
-
-def _coarsened(column: Column) -> Column:
-    if not isinstance(column, Levels) or len(column.labels) <= MOST_LEVELS:
-        return column
-    counts = column.counts()
-    common = np.sort(np.argsort(-counts, kind="stable")[: MOST_LEVELS - 1])
-    code = np.full(len(counts), len(common), dtype=column.codes.dtype)
-    code[common] = np.arange(len(common))
-    labels = (*(column.labels[level] for level in common), "…")
-    first = np.append(column.first[common], -1)
-    return replace(column, codes=code[column.codes], labels=labels, first=first)
 
 
 def _strata(table: Table) -> tuple[Ints | None, Callable[[int], str]]:

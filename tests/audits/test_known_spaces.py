@@ -1,0 +1,40 @@
+"""Where attackers look: the space of the columns they know, solved once."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from comparison_cases import people
+
+from sosie.audits.comparison import encoded
+from sosie.audits.known_spaces import KnownSpaces
+from sosie.errors import InputError
+from sosie.latent.famd import FAMD
+
+
+def test_a_space_of_some_columns_is_that_of_a_table_of_these() -> None:
+    table = encoded(people(120))
+    for names in (table.names[:2], table.names[1:], table.names):
+        alone = table.select(names)
+        expected = np.abs(FAMD.fit(alone, 3).transform(alone))
+        space = KnownSpaces(table, 3).of(names)
+        np.testing.assert_allclose(np.abs(space.transform(table)), expected, atol=1e-6)
+
+
+def test_the_same_columns_are_solved_once() -> None:
+    table = encoded(people(60))
+    spaces = KnownSpaces(table, 3)
+    assert spaces.of(table.names[:2]) is spaces.of(table.names[:2])
+
+
+def test_thousands_of_levels_enter_as_sixty() -> None:
+    titles = [f"title {i}" for i in range(3_000)] + ["nurse"] * 500
+    table = encoded(pl.DataFrame({"title": titles, "x": np.arange(3_500.0) ** 0.5}))
+    assert KnownSpaces(table, 3).of(table.names).famd.layout.width == 1 + 1 + 60
+
+
+def test_columns_that_do_not_vary_have_none() -> None:
+    table = encoded(pl.DataFrame({"a": ["x"] * 30, "b": np.arange(30.0)}))
+    with pytest.raises(InputError, match="no column varies"):
+        KnownSpaces(table, 3).of(["a"])
