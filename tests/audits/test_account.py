@@ -57,11 +57,14 @@ def test_everything_that_is_stated_is_kept(tmp_path: Path) -> None:
 
 def test_the_examples_of_the_guide_can_be_used(tmp_path: Path) -> None:
     guide = Path(__file__).parents[2] / "docs" / "context.md"
-    facts, statements = re.findall(r"```toml\n(.*?)```", guide.read_text("utf-8"), re.DOTALL)
+    blocks = re.findall(r"```toml\n(.*?)```", guide.read_text("utf-8"), re.DOTALL)
+    facts, statements, known = blocks
     path = tmp_path / "context.toml"
     path.write_text(facts, encoding="utf-8")
     assert Context.of(file=path).target("membership", 0.6) == 0.55
     account = read(tmp_path, statements)
+    path.write_text(known, encoding="utf-8")
+    assert set(Context.of(file=path).known) == {"colleague", "neighbour"}
     assert set(account.holders) == set(HOLDERS)
     assert account.likelihood is not None
     assert account.severity is not None

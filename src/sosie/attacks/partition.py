@@ -78,14 +78,16 @@ class GroupLaw:
     means : (G, d) float64, of the numbers, in directions in which their covariance is 1.
     directions : (p, d) float64, from numbers to these.
     log_scale : float, what these directions add to each density.
-    log_shares : for each of the codes, (levels, G) float64.
+    log_shares : (L, G) float64, of all levels of all codes, one code after the other.
+    firsts : where the levels of each code begin among these, then L.
     """
 
     log_sizes: Floats
     means: Floats
     directions: Floats
     log_scale: float
-    log_shares: tuple[Floats, ...]
+    log_shares: Floats
+    firsts: Ints
 
     @classmethod
     def of(cls, people: Rows, groups: Ints) -> GroupLaw:
@@ -102,20 +104,19 @@ class GroupLaw:
         within = people.numbers - means[groups]
         values, vectors = np.linalg.eigh(within.T @ within / max(len(within) - len(sizes), 1))
         kept = values > FLAT * max(values.max(initial=0.0), FLAT)
-        shares = []
-        for codes in people.codes:
-            counts = np.zeros((int(codes.max()) + 1, len(sizes)))
-            np.add.at(counts, (codes, groups), 1.0)
-            shares.append(np.log(np.maximum(counts / sizes, LEAST)))
+        firsts = np.cumsum([0, *(int(codes.max()) + 2 for codes in people.codes)])
+        counts = np.zeros((int(firsts[-1]), len(sizes)))
+        for first, codes in zip(firsts, people.codes, strict=False):
+            np.add.at(counts, (first + codes, groups), 1.0)
+        shares = np.log(np.maximum(counts / sizes, LEAST))
         directions = vectors[:, kept] / np.sqrt(values[kept])
         scale = -0.5 * float(np.log(2 * np.pi * values[kept]).sum())
-        return cls(
-            np.log(sizes / len(people)), means @ directions, directions, scale, tuple(shares)
-        )
+        log_sizes = np.log(sizes / len(people))
+        return cls(log_sizes, means @ directions, directions, scale, shares, firsts)
 
     def log_likelihood(self, records: Rows) -> float:
         """Of a release, its records taken one by one."""
-        step, total = max(CELLS // len(self.means), 1), 0.0
+        step, total = max(CELLS // (len(self.means) + len(self.log_shares)), 1), 0.0
         for start in range(0, len(records), step):
             some = records.take(slice(start, start + step))
             points = some.numbers @ self.directions
@@ -125,10 +126,13 @@ class GroupLaw:
                 + np.square(self.means).sum(axis=1)
             )
             scores = self.log_sizes + self.log_scale - away / 2
-            for codes, shares in zip(some.codes, self.log_shares, strict=True):
-                known = codes < len(shares)
-                scores += np.where(
-                    known[:, None], shares[np.minimum(codes, len(shares) - 1)], np.log(LEAST)
-                )
-            total += float(logsumexp(scores, axis=1).sum())
+            total += float(logsumexp(scores + self._held(some) @ self.log_shares, axis=1).sum())
         return total
+
+    def _held(self, records: Rows) -> Floats:
+        """(m, L) float64, 1 for the level that a record holds of each code; the last is unknown."""
+        held, rows = np.zeros((len(records), len(self.log_shares))), np.arange(len(records))
+        for place, codes in enumerate(records.codes):
+            first, last = self.firsts[place], self.firsts[place + 1] - 1
+            held[rows, np.minimum(first + codes, last)] = 1
+        return held

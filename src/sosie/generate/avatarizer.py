@@ -35,7 +35,7 @@ from sosie.generate.settings import DEFAULT
 from sosie.latent.content import content_hashes
 from sosie.words.readings import warning_of
 
-__all__ = ["Avatarizer"]
+__all__ = ["Avatarizer", "coded_like"]
 
 _NONE = np.empty(0, dtype=np.int64)
 
@@ -462,7 +462,7 @@ class Avatarizer:
         """One aligned release, encoded like `originals`: row i is an avatar of row i."""
         if self._plan is None or not self._plan.steps:
             drawn = self.draw(release).select(self.originals.names)
-            return _coded_like(drawn, self.originals)
+            return coded_like(drawn, self.originals)
         return self.originals.like(self._drawn(release, shuffle=False).frame(self.threads))
 
     def pieces(self, release: int, size: int) -> Iterator[tuple[Ints, Table]]:
@@ -581,7 +581,7 @@ def rare_levels(column: Levels, least: int) -> list[str]:
     ]
 
 
-def _coded_like(table: Table, other: Table) -> Table:
+def coded_like(table: Table, other: Table) -> Table:
     """The table with the levels of each column numbered as those of another table are."""
     return replace(
         table,

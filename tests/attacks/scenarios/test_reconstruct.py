@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from sosie.attacks import Releases, attack
+from sosie.attacks.faces import Faces, corners_of
 from sosie.attacks.results import AttackResult
 from sosie.attacks.scenarios import reconstruct
 from sosie.attacks.scenarios.reconstruct import Cells, Lines, crossings, rebuilt
@@ -44,9 +45,9 @@ class Interpolation:
 
 def played(generator: object, **more: object) -> tuple[AttackResult, AttackResult]:
     known = {"scenario": "reconstruct", "releases": 10, "holdout": people(100, 2)} | more
-    records, crossed = attack(people(200, 1), generator, **known).results  # type: ignore[arg-type]
-    assert (records.estimator, crossed.estimator) == ("records", "crossings")
-    return records, crossed
+    results = attack(people(200, 1), generator, **known).results  # type: ignore[arg-type]
+    assert [one.estimator for one in results] == ["records", "crossings", "faces"]
+    return results[0], results[1]
 
 
 def test_two_lines_of_records_cross_in_their_corner() -> None:
@@ -65,6 +66,48 @@ def test_two_lines_of_records_cross_in_their_corner() -> None:
 def test_records_off_a_line_make_none() -> None:
     points = np.random.default_rng(3).normal(size=(60, 4))
     assert len(Lines.through(points, 1e-6)) == 0
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+def test_two_faces_of_records_meet_in_their_corner(dimensions: int) -> None:
+    rng = np.random.default_rng(1)
+    corner, points = rng.normal(size=8), []
+    for face in range(2):
+        ends = corner + np.eye(8)[face * dimensions :][:dimensions] * 2
+        weights = rng.dirichlet(np.full(dimensions + 1, 0.5), size=6)
+        points.append(weights @ np.vstack([corner, ends]))
+    faces = Faces.through(np.concatenate(points), dimensions, 1e-7)
+    found, pairs = corners_of(faces, 1e-7)
+    assert len(faces) == 2
+    assert np.diff(faces.starts).tolist() == [6, 6]
+    np.testing.assert_allclose(found, [corner], atol=1e-5)
+    assert pairs.tolist() == [[0, 1]]
+
+
+def test_records_off_a_face_make_none() -> None:
+    points = np.random.default_rng(3).normal(size=(60, 6))
+    assert len(Faces.through(points, 2, 1e-6)) == 0
+
+
+@pytest.mark.slow
+def test_barycentres_of_three_give_their_people_away_where_numbers_are_not_rounded() -> None:
+    rng = np.random.default_rng(9)
+    numbers = rng.normal(size=(150, 7))
+    frame = pl.DataFrame(numbers, schema=[f"x{i}" for i in range(7)])
+    made = Avatarizer(k=3, components=7, method="barycentre", seed=1)
+    results = attack(frame, made, scenario="reconstruct", releases=10).results
+    rates = {one.estimator: one for one in results}
+    records, faces = rates["records"], rates["faces"]
+    assert records.ci is not None
+    assert faces.ci is not None
+    assert faces.ci[0] > max(30, records.ci[1])
+
+
+def test_faces_of_few_numbers_meet_anywhere() -> None:
+    results = attack(people(120, 1), Avatarizer(k=5, seed=1), scenario="reconstruct").results
+    (none,) = [one for one in results if one.estimator == "faces"]
+    assert none.rate is None
+    assert none.reasons == (Reason("faces_meet_anywhere", {"n": 4}),)
 
 
 def test_a_row_is_rebuilt_as_brute_force_says() -> None:

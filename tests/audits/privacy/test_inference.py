@@ -25,9 +25,8 @@ def comparison() -> Comparison:
 
 def _right(comparison: Comparison, secret: str, targets: Table, rows: Table) -> NDArray[np.float64]:
     """Chance that the secret of a nearest row is right, by every distance."""
-    space = comparison.known_spaces.of(
-        [name for name in comparison.originals.names if name != secret]
-    )
+    known = [name for name in comparison.originals.names if name != secret]
+    space = comparison.known_spaces.of(known)
     away = distances(space.transform(targets), space.transform(rows))
     tied = away <= away.min(axis=1, keepdims=True) * (1 + 1e-12)
     wanted, guess = targets.column(secret), rows.column(secret)
@@ -92,7 +91,7 @@ def test_what_the_attacker_knows_can_be_told(comparison: Comparison) -> None:
         "smoker",
     }
     one = inference(comparison, known=["weight"], secrets=["stage"])
-    space = comparison.known_spaces.of(["weight"])
+    space = comparison.space(["weight"])
     asked, made = (space.transform(t) for t in (comparison.originals, comparison.avatars))
     nearest = np.abs(asked - made.T).argmin(axis=1)  # of two that are equally near, the first
     tied = made[nearest] == made.T

@@ -3,7 +3,8 @@
 Records that lie between two people (SMOTE, barycentres of two neighbours) lie on a line, and
 the lines of one person cross in their row: three records give a line, two lines a person. The
 attacker needs no original, no alignment and no generator. Compare 'SMOTE and Mirrors',
-arXiv 2510.15083. Hulls of three and more people, whose faces have more dimensions, are not solved.
+arXiv 2510.15083. Records between three to five people lie on faces, which meet in corners while
+twice their dimensions are fewer than the numbers (`sosie.attacks.faces`).
 
 A row counts as rebuilt where a guess is within 1 % of a standard deviation on every number and
 equal on every category; the same guesses are held against people who took no part.
@@ -11,12 +12,13 @@ equal on every category; the same guesses are held against people who took no pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial import KDTree
 
+from sosie.attacks.faces import Faces, corners_of
 from sosie.attacks.moments import rows_of
 from sosie.attacks.results import AttackResult
 from sosie.attacks.scenarios.linkage import Cast, Setup
@@ -54,6 +56,9 @@ SINE = 0.1
 
 BEYOND = 3.0
 """Half lengths of what the records of a line span, within which it may be crossed."""
+
+BY_DIMENSIONS: Mapping[str, tuple[int, ...]] = {"crossings": (1,), "faces": (2, 3, 4)}
+"""Of the hulls of two people, and of three to five: more were not found in ten releases."""
 
 TOGETHER = 1_000
 """Records or lines worked on together."""
@@ -249,8 +254,9 @@ def play(source: Source, setup: Setup) -> Iterator[AttackResult]:
     """Percent of people whose row is among as many guesses as there are people.
 
     ``records``: published records as they are, those that come most often first; it tells
-    copies. ``crossings``: rows in which lines through records cross, those with most lines
-    first. `chance` is the same share of `Setup.holdout`, people who took no part; None without.
+    copies. ``crossings``: rows in which lines through records cross, those with most lines first.
+    ``faces``: the same for records between three to five people. `chance` is the same share of
+    `Setup.holdout`, people who took no part; None without.
     """
     known = {"scenario": "reconstruct", "decision": "row-rebuilt"}
     originals = (
@@ -258,7 +264,7 @@ def play(source: Source, setup: Setup) -> Iterator[AttackResult]:
     )
     if len(originals) > MOST_PEOPLE:
         reason = Reason("too_many_to_rebuild", {"most": MOST_PEOPLE})
-        for estimator in ("records", "crossings"):
+        for estimator in ("records", *BY_DIMENSIONS):
             yield AttackResult.none(estimator=estimator, reason=reason, **known)
         return
     count = max(min(RELEASES, setup.counts[-1]), 1)
@@ -270,10 +276,11 @@ def play(source: Source, setup: Setup) -> Iterator[AttackResult]:
     people = Cells.of(rows_of(originals, cast.targets[: cast.attacked]))
     deviations = _deviations(Cells.of(originals))
     apart = None if setup.holdout is None else Cells.of(originals.like(setup.holdout))
-    for estimator, guesses in (
-        ("records", _commonest(records, len(originals))),
-        ("crossings", _corners(records, released[0].numbers, len(originals))),
-    ):
+    columns, most = released[0].numbers, len(originals)
+    for estimator, dimensions in (("records", ()), *BY_DIMENSIONS.items()):
+        guesses: Cells | Reason = _commonest(records, most)
+        if dimensions:
+            guesses = _corners(records, columns, most, dimensions)
         if isinstance(guesses, Reason):
             yield AttackResult.none(estimator=estimator, reason=guesses, **known)
             continue
@@ -314,8 +321,10 @@ def _commonest(records: Cells, most: int) -> Cells:
     return records.take(first[ranked])
 
 
-def _corners(records: Cells, columns: tuple[Numbers, ...], most: int) -> Cells | Reason:
-    """Rows in which lines cross, those with most crossings first."""
+def _corners(
+    records: Cells, columns: tuple[Numbers, ...], most: int, dimensions: tuple[int, ...]
+) -> Cells | Reason:
+    """Rows in which lines, or faces of so many dimensions, meet: those with most meetings first."""
     deviations = _deviations(records)
     varied = np.flatnonzero(deviations > 0)
     whole = ~np.isnan(records.numbers[:, varied]).any(axis=1)
@@ -330,8 +339,13 @@ def _corners(records: Cells, columns: tuple[Numbers, ...], most: int) -> Cells |
     # A step that is rounded to has the standard deviation step / sqrt(12).
     rounding = np.linalg.norm(spacings[varied] / deviations[varied]) / np.sqrt(12)
     tolerance = EXACT + STEPS * float(rounding)
-    lines = Lines.through(scaled, tolerance)
-    points, pairs = crossings(lines, tolerance)
+    few = [m for m in dimensions if 2 * m < len(varied)]
+    if dimensions != (1,) and not few:
+        return Reason("faces_meet_anywhere", {"n": len(varied)})
+    order = np.random.default_rng(0).permutation(len(scaled))  # they were sorted
+    scaled, complete = scaled[order], complete.take(order)
+    meetings = [_meetings(scaled, m, tolerance) for m in (few or dimensions)]
+    points = np.concatenate([points for _, points, _ in meetings])
     numbers = np.tile(complete.numbers[:1], (len(points), 1))
     numbers[:, varied] = points * deviations[varied]
     steps = np.where(spacings > 0, spacings, 1.0)
@@ -340,10 +354,25 @@ def _corners(records: Cells, columns: tuple[Numbers, ...], most: int) -> Cells |
     _, first, corner, counts = np.unique(
         np.rint(numbers / width), axis=0, return_index=True, return_inverse=True, return_counts=True
     )
-    votes = _votes(lines, pairs, corner.ravel(), points, scaled)
-    codes = _voted(votes, complete.codes, len(first))
+    ends = np.cumsum([len(points) for _, points, _ in meetings])[:-1]
+    each = zip(meetings, np.split(corner.ravel(), ends), strict=True)
+    votes = [_votes(faces, pairs, own, here, scaled) for (faces, here, pairs), own in each]
+    codes = _voted(
+        [np.concatenate(side) for side in zip(*votes, strict=True)], complete.codes, len(first)
+    )
     ranked = np.argsort(-counts, kind="stable")[:most]
     return Cells(numbers[first], codes).take(ranked)
+
+
+def _meetings(
+    scaled: Floats, dimensions: int, tolerance: float
+) -> tuple[Lines | Faces, Floats, Ints]:
+    """Lines or faces through records, where they meet, and which two do."""
+    if dimensions == 1:
+        lines = Lines.through(scaled, tolerance)
+        return lines, *crossings(lines, tolerance)
+    faces = Faces.through(scaled, dimensions, tolerance)
+    return faces, *corners_of(faces, tolerance)
 
 
 def _spacings(records: Cells, columns: tuple[Numbers, ...]) -> Floats:
@@ -358,7 +387,7 @@ def _spacings(records: Cells, columns: tuple[Numbers, ...]) -> Floats:
 
 
 def _votes(
-    lines: Lines, pairs: Ints, corner: Ints, points: Floats, scaled: Floats
+    lines: Lines | Faces, pairs: Ints, corner: Ints, points: Floats, scaled: Floats
 ) -> tuple[Ints, Ints, Floats]:
     """Which corner, which record, and its weight: records near a corner speak for it."""
     crossing, records = [], []
@@ -371,9 +400,10 @@ def _votes(
     return corner[where], rows, 1 / (away + EXACT)
 
 
-def _voted(votes: tuple[Ints, Ints, Floats], codes: Ints, corners: int) -> Ints:
+def _voted(votes: Sequence[Floats], codes: Ints, corners: int) -> Ints:
     """(corners, q) int64, the level of each category with the greatest weight."""
-    corner, rows, weights = votes
+    corner, rows = (side.astype(np.int64) for side in votes[:2])
+    weights = votes[2]
     chosen = np.zeros((corners, codes.shape[1]), dtype=np.int64)
     for place in range(codes.shape[1]):
         low = codes[:, place].min()
