@@ -159,7 +159,7 @@ def test_run(people: Path, tmp_path: Path, called: Called) -> None:
     out = tmp_path / "out"
     status, said, err = called("run", people, "-o", out, *COMMON, "--linked", "arm,arm_label")
     assert status == 0
-    assert "column 'born': 133 people (66.5%)" in err  # text that nobody declared as dates
+    assert "Column 'born': 133 people (66.5%)" in err  # text that nobody declared as dates
     assert sorted(path.name for path in out.iterdir()) == [
         "analyses.json",
         "attack.json",
