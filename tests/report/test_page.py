@@ -536,7 +536,7 @@ def test_an_attack_without_a_rate_says_why() -> None:
     attack = fixture.attack()
     attack["results"][0] |= {"rate": None, "ci": None, "reason": "all avatars are equal"}
     assert attacks(load("en"), attack).results[0].note == "All avatars are equal."
-    assert Page(build(fixture.run(), fixture.audit(), attack)).text().count("all avatars are") == 1
+    assert Page(build(fixture.run(), fixture.audit(), attack)).text().count("All avatars are") == 1
 
 
 def test_the_strongest_at_each_number_of_releases_is_one_line() -> None:
