@@ -159,7 +159,7 @@ def test_run(people: Path, tmp_path: Path, called: Called) -> None:
     out = tmp_path / "out"
     status, said, err = called("run", people, "-o", out, *COMMON, "--linked", "arm,arm_label")
     assert status == 0
-    assert "column 'born': 133 people (66.5%)" in err  # text that nobody declared as dates
+    assert "Column 'born': 133 people (66.5%)" in err  # text that nobody declared as dates
     assert sorted(path.name for path in out.iterdir()) == [
         "analyses.json",
         "attack.json",
@@ -211,7 +211,7 @@ def test_avatarize(people: Path, tmp_path: Path, called: Called, suffix: str) ->
     out, aligned = tmp_path / f"avatars.{suffix}", tmp_path / f"aligned.{suffix}"
     status, said, err = called("avatarize", people, "-o", out, *COMMON, "--aligned", aligned)
     assert status == 0
-    assert err.startswith("note: column 'born'")
+    assert err.startswith("note: Column 'born'")
     assert aligned.stat().st_mode & 0o077 == 0 or sys.platform == "win32"
     read = pl.read_csv if suffix == "csv" else pl.read_parquet
     one, other = read(out), read(aligned)
@@ -268,7 +268,7 @@ def test_report(made: Path, tmp_path: Path, called: Called) -> None:
 def test_notes_go_to_standard_error(people: Path, tmp_path: Path, called: Called) -> None:
     status, out, err = called("run", people, "-o", tmp_path, "--drop", "patient_id")
     assert status == 0
-    assert err.startswith("note: column 'born' looks like dates written as text")
+    assert err.startswith("note: Column 'born' looks like dates written as text")
     assert "note:" not in out
 
 
@@ -517,7 +517,7 @@ def test_names_do_not_command_the_terminal(capsys: pytest.CaptureFixture[str]) -
     terminal.notes([Reason("as_written", {"text": "[red]x[/]\x1b]0;title\x07"})])
     out, err = capsys.readouterr()
     assert out == "a [bold]name[/] \\x1b[31m\\x07\n"
-    assert err == "note: [red]x[/]\\x1b]0;title\\x07\n"
+    assert err == "note: [red]x[/]\\x1b]0;title\\x07.\n"
 
 
 def test_steps_are_shown_on_a_terminal_only(

@@ -230,7 +230,7 @@ def test_the_terminal_shows_french_spaces_and_names(capsys: pytest.CaptureFixtur
     assert faults(f"<pre>{out}</pre><pre>{err}</pre>", {"csv"}) == []
     assert "\u202f%" in out
     assert "régularisé" in out
-    assert err.startswith("remarque\u00a0: aucune")
+    assert err.startswith("remarque\u00a0: Aucune")
 
 
 def test_what_would_command_the_terminal_is_still_escaped() -> None:

@@ -535,8 +535,8 @@ def test_curves_have_the_published_line_first_and_levels() -> None:
 def test_an_attack_without_a_rate_says_why() -> None:
     attack = fixture.attack()
     attack["results"][0] |= {"rate": None, "ci": None, "reason": "all avatars are equal"}
-    assert attacks(load("en"), attack).results[0].note == "all avatars are equal"
-    assert Page(build(fixture.run(), fixture.audit(), attack)).text().count("all avatars are") == 1
+    assert attacks(load("en"), attack).results[0].note == "All avatars are equal."
+    assert Page(build(fixture.run(), fixture.audit(), attack)).text().count("All avatars are") == 1
 
 
 def test_the_strongest_at_each_number_of_releases_is_one_line() -> None:

@@ -12,7 +12,16 @@ from sosie.attacks import laboratory
 from sosie.audits.registry import DEFINITIONS, definition_of
 from sosie.errors import InputError
 from sosie.words import LANGUAGES, Words, load
-from sosie.words.readings import Standing, advice, example, meaning, reading, reason, standing
+from sosie.words.readings import (
+    Standing,
+    advice,
+    example,
+    meaning,
+    reading,
+    reason,
+    sentence,
+    standing,
+)
 
 METRICS = tuple(definition.key for definition in DEFINITIONS)
 SCENARIOS = ("v1", "v2", "nearest", "insert", "partial")
@@ -303,3 +312,45 @@ def test_a_reason_of_an_earlier_version_is_given_as_it_is() -> None:
     assert reason(load("fr"), "there are too few people.") == "there are too few people."
     assert reason(load("fr"), {"key": "unheard_of", "values": {"n": 3}}) == "unheard_of"
     assert reason(load("fr"), None) == ""
+
+
+PHRASES = ("code_gives", "ranges_give", "one_of", "never_with", "more_pairs", "several")
+"""Remarks that stand inside another, as the codes of a column do."""
+
+NOTED = sorted(
+    key
+    for key in load("en").texts
+    if key.startswith(("notices.", "reasons.", "remarks."))
+    and not key.startswith(tuple(f"remarks.{phrase}" for phrase in PHRASES))
+    and not key.startswith(("remarks.code_of", "remarks.limit_of", "remarks.rare_codes"))
+)
+
+
+def noted(words: Words, key: str) -> str:
+    room, name = key.split(".")
+    number = 1 if name.endswith("_one") else 12
+    values: dict[str, Any] = dict.fromkeys(placeholders(words.texts[key]), "age")
+    values |= {name: number for name in ("n", "people", "attacked", "equal") if name in values}
+    if room == "notices":
+        values |= {name: 0.02 for name in ("share", "points") if name in values}
+        told = {"kind": name, "column": "age", "people": 12}
+        rest = {"values": {k: v for k, v in values.items() if k not in ("name", "coarsened")}}
+        return sentence(words, told | rest)
+    counted = name.removesuffix("_one").removesuffix("_many")
+    name = counted if f"{room}.{counted}_many" in words else name
+    return sentence(words, {"key": name, "values": values})
+
+
+@pytest.mark.parametrize("key", NOTED)
+def test_every_note_begins_with_a_capital_and_ends_with_one_period(words: Words, key: str) -> None:
+    text = noted(words, key)
+    assert text[0].isupper() or text[0].isdigit() or text[0] in "«'"
+    assert text.endswith(".")
+    assert not text.endswith("..")
+    assert "{" not in text
+
+
+@pytest.mark.parametrize("key", [key for key in NOTED if not key.startswith("reasons.")])
+def test_no_note_begins_with_a_name_that_a_capital_would_change(words: Words, key: str) -> None:
+    first = re.match(r"\{(\w+)\}", words.texts[key])
+    assert first is None or first[1] in ("n", "people", "attacked")

@@ -15,7 +15,7 @@ from rich.text import Text
 from sosie.cli.progress import noted
 from sosie.errors import Reason
 from sosie.words import Words, load
-from sosie.words.readings import Standing, reason, reasons, standing
+from sosie.words.readings import Standing, reason, reasons, sentence, standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +113,7 @@ def notes(told: Sequence[Reason | Notice], language: str = "en") -> None:
     words = load(language)
     for note in told:
         head = words("format.colon", label=words("terminal.note"), value="").rstrip(" ")
-        shown = escape(printable(reason(words, note.to_dict())))
+        shown = escape(printable(sentence(words, note.to_dict())))
         _console(errors=True).print(f"[yellow]{head}[/] {shown}", soft_wrap=True)
 
 

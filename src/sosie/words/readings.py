@@ -23,6 +23,7 @@ __all__ = [
     "reading",
     "reason",
     "reasons",
+    "sentence",
     "standing",
     "warning_of",
 ]
@@ -189,6 +190,20 @@ def _written(words: Words, value: object, name: str) -> object:
     return words.number(value) if isinstance(value, int) else value
 
 
+def sentence(words: Words, told: object) -> str:
+    """A note or a reason that stands by itself: a capital at its beginning, a period at its end.
+
+    >>> from sosie.words import load
+    >>> sentence(load("en"), {"key": "no_value_in_column", "values": {"column": "age"}})
+    "Column 'age' has no value at all; it stays so."
+    >>> sentence(load("en"), None)
+    ''
+    """
+    text = reason(words, told)
+    ends = not text or text.endswith((".", "!", "?"))
+    return text[:1].upper() + text[1:] + ("" if ends else ".")
+
+
 def warning_of(told: Reason) -> SosieWarning:
     """A note as a Python warning: in English, with its key for other languages.
 
@@ -228,12 +243,11 @@ def reasons(words: Words, told: Mapping[str, Any]) -> str:
     told : an entry with ``reasons``, or a single ``reason``.
 
     >>> from sosie.words import load
-    >>> reasons(load("en"), {"reasons": [{"key": "no_noise"}, {"key": "two_releases"}]})[-49:]
-    'A mean and a covariance need at least 2 releases.'
+    >>> reasons(load("en"), {"reasons": [{"key": "too_few_people"}, {"key": "two_releases"}]})
+    'There are too few people. A mean and a covariance need at least 2 releases.'
     """
     several = told.get("reasons") or [told.get("reason")]
-    first, *others = [text for one in several if (text := reason(words, one))] or [""]
-    return " ".join([first, *(text[:1].upper() + text[1:] for text in others)])
+    return " ".join(text for one in several if (text := sentence(words, one)))
 
 
 def advice(names: Iterable[str], parameters: Mapping[str, Any]) -> tuple[str, ...]:

@@ -114,8 +114,7 @@ def attack_reading(words: Words, result: Mapping[str, Any]) -> str:
     """What a rate says beside its chance level, in a sentence that fits it."""
     rate, chance = result["rate"], result.get("chance")
     if rate is None:
-        text = reasons(words, result)
-        return text[:1].upper() + text[1:]
+        return reasons(words, result)
     shown = {"rate": words.value(rate, "%"), "chance": words.value(chance, "%")}
     own = f"attack.reading_{result.get('estimator')}"
     if own in words:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sosie.report.views.lists import listed
 from sosie.words import Words
-from sosie.words.readings import reason
+from sosie.words.readings import sentence
 
 __all__ = ["IdentityView", "Warned", "identity"]
 
@@ -68,8 +68,7 @@ def _different(notes: Iterable[Any]) -> Iterable[Any]:
 def _warned(words: Words, note: Any) -> Warned:
     """A note as an object in the page's language; one that is a text as it was written."""
     free = not isinstance(note, Mapping)
-    text = reason(words, note)
-    return Warned(text[:1].upper() + text[1:], "en" if free and words.language != "en" else "")
+    return Warned(sentence(words, note), "en" if free and words.language != "en" else "")
 
 
 def _label(words: Words, key: str, parameters: Mapping[str, Any]) -> str:
