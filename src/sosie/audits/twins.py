@@ -67,7 +67,7 @@ class Fold:
         """Members and strangers, about whom the attacker is asked."""
         strangers = self.comparison.holdout
         assert strangers is not None  # noqa: S101 (every fold has some)
-        return self.comparison.originals.take(self.tested), strangers
+        return self.comparison.originals.encoded_rows(self.tested), strangers
 
     def some(self, count: int) -> Fold:
         """The same twin, and the first of those who are attacked: all folds hold random people.
@@ -77,7 +77,7 @@ class Fold:
         _, strangers = self.attacked
         return replace(
             self,
-            comparison=self.comparison.with_holdout(strangers.take(np.arange(count))),
+            comparison=self.comparison.with_holdout(strangers.encoded_rows(np.arange(count))),
             tested=self.tested[:count],
             members=self.members[:count],
             strangers=self.strangers[:count],

@@ -422,11 +422,15 @@ class Table:
 
     def take(self, rows: Ints) -> Table:
         """The same table with only some rows, encoded columns and source alike."""
+        return replace(self.encoded_rows(rows), frame=frames.take_rows(self.frame, rows))
+
+    def encoded_rows(self, rows: Ints) -> Table:
+        """Some rows of the encoded columns beside the whole source, for what never reads it."""
         columns = tuple(
             replace(c, values=c.values[rows]) if isinstance(c, Numbers) else _levels_taken(c, rows)
             for c in self.columns
         )
-        return replace(self, frame=frames.take_rows(self.frame, rows), columns=columns)
+        return replace(self, columns=columns)
 
     def select(self, names: Sequence[Name]) -> Table:
         """The same rows with only some encoded columns."""

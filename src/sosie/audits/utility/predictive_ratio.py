@@ -259,7 +259,7 @@ class _Models:
             if not len(present):
                 return 0.0
             # Rows without the outcome have nothing to teach.
-            trained = _Trained.of(self.layout, self.tables[which].take(present))
+            trained = _Trained.of(self.layout, self.tables[which].encoded_rows(present))
         outcome = self.test.column(name)
         if isinstance(outcome, Numbers):
             own = [1 + self.layout.names.index(name)]
