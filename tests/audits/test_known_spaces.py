@@ -31,7 +31,7 @@ def test_the_same_columns_are_solved_once() -> None:
 def test_thousands_of_levels_enter_as_sixty() -> None:
     titles = [f"title {i}" for i in range(3_000)] + ["nurse"] * 500
     table = encoded(pl.DataFrame({"title": titles, "x": np.arange(3_500.0) ** 0.5}))
-    assert KnownSpaces(table, 3).of(table.names).famd.layout.width == 1 + 1 + 60
+    assert KnownSpaces(table, 3).of(table.names).layout.width == 1 + 1 + 60
 
 
 def test_columns_that_do_not_vary_have_none() -> None:

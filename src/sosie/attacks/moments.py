@@ -9,7 +9,7 @@ second one keeps the moments of its first coordinates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,7 +22,8 @@ from sosie.compute.randomness import blocks
 from sosie.compute.storage import MEMORY as IN_MEMORY
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.data.table import Numbers, Table
-from sosie.latent.famd import FAMD, CrossProduct, Layout
+from sosie.latent.common_levels import CommonLevels
+from sosie.latent.famd import FAMD, MOST_DENSE, CrossProduct, Layout
 
 __all__ = [
     "CELLS",
@@ -35,8 +36,11 @@ __all__ = [
     "accumulate",
     "eigh",
     "is_bounded",
+    "layout_of",
     "most_components",
+    "pooled_columns",
     "rows_of",
+    "space_of",
     "transformed",
 ]
 
@@ -147,6 +151,28 @@ class Expansion:
             parts.append(levels[1:] - levels[0])
             constant = constant + levels[0]
         return np.vstack(parts), constant
+
+
+def layout_of(originals: Table) -> Layout:
+    """What an attacker's latent space is made of.
+
+    Of a table of more than `MOST_DENSE` levels the rare ones of each column count as one: each
+    would span an axis of few people, and avatars hardly have them.
+    """
+    layout = Layout.of(originals)
+    if layout.width <= MOST_DENSE:
+        return layout
+    return layout.of_common(CommonLevels.of(originals))
+
+
+def pooled_columns(originals: Table) -> list[Hashable]:
+    """The columns whose rare levels count as one, see `layout_of`."""
+    return [block.name for block in layout_of(originals).blocks if block.code is not None]
+
+
+def space_of(originals: Table, components: int) -> FAMD:
+    """An attacker's latent space, fitted on the originals."""
+    return FAMD.solve(CrossProduct(layout_of(originals)).add(originals), components)
 
 
 def rows_of(table: Table, rows: Ints) -> Table:
@@ -343,7 +369,7 @@ def accumulate(
         One for each count. Where memory allows, each with the FAMD of its own stack;
         else all with the FAMD of the stack of the last count.
     """
-    layout = Layout.of(source.originals)
+    layout = layout_of(source.originals)
     expansion = Expansion(layout)
     fits = len(order) * expansion.width**2 * 8 <= memory
     steps = counts[-1] * (1 if fits else 2)
@@ -455,7 +481,7 @@ def _stack(
     source: Source, last: int, start: int, store: Store | None, tell: Callable[[int], None]
 ) -> CrossProduct:
     """The cross-product of the originals and all releases."""
-    product = CrossProduct(Layout.of(source.originals)).add(source.originals, source.threads)
+    product = CrossProduct(layout_of(source.originals)).add(source.originals, source.threads)
     kept: Mapping[str, Any] = (store.load("stack") if store else None) or {"count": np.array(0)}
     reached = int(kept["count"])
     if reached:

@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
-from sosie.compute.arrays import Floats
 from sosie.data.table import Table
 from sosie.latent.common_levels import CommonLevels
 from sosie.latent.famd import FAMD, CrossProduct, Layout
 
-__all__ = ["KnownSpace", "KnownSpaces", "part_of"]
-
-
-@dataclass(frozen=True)
-class KnownSpace:
-    """The latent space of the columns that an attacker knows.
-
-    Attributes
-    ----------
-    famd : fitted to the originals.
-    levels : which levels count on their own.
-    """
-
-    famd: FAMD
-    levels: CommonLevels
-
-    def transform(self, table: Table) -> Floats:
-        """Coordinates of a table that is encoded as the originals are, ``(m, d) float64``."""
-        return self.famd.transform(self.levels.pooled(table))
+__all__ = ["KnownSpaces", "part_of"]
 
 
 class KnownSpaces:
@@ -48,18 +29,15 @@ class KnownSpaces:
 
     def __init__(self, originals: Table, components: int) -> None:
         self.originals, self.components = originals, components
-        self._solved: dict[frozenset[Hashable], KnownSpace] = {}
-
-    @cached_property
-    def _levels(self) -> CommonLevels:
-        return CommonLevels.of(self.originals)
+        self._solved: dict[frozenset[Hashable], FAMD] = {}
 
     @cached_property
     def _product(self) -> CrossProduct:
-        pooled = self._levels.pooled(self.originals)
-        return CrossProduct(Layout.of(pooled, pooled.roles.weights)).add(pooled)
+        layout = Layout.of(self.originals, self.originals.roles.weights)
+        common = layout.of_common(CommonLevels.of(self.originals))
+        return CrossProduct(common).add(self.originals)
 
-    def of(self, names: Sequence[Hashable]) -> KnownSpace:
+    def of(self, names: Sequence[Hashable]) -> FAMD:
         """The space of some columns.
 
         Raises
@@ -69,8 +47,7 @@ class KnownSpaces:
         """
         columns = frozenset(names)
         if columns not in self._solved:
-            famd = FAMD.solve(part_of(self._product, names), self.components)
-            self._solved[columns] = KnownSpace(famd, self._levels)
+            self._solved[columns] = FAMD.solve(part_of(self._product, names), self.components)
         return self._solved[columns]
 
 
