@@ -57,6 +57,10 @@ CELLS = 8_000_000
 MEMORY = MOMENTS
 """Bytes that the covariances of all people may take."""
 
+LASTING = 150_000_000
+"""Bytes of everyone's covariances up to which what is worked out of them, a few times as much, is
+kept: some 10,000 people in 40 components."""
+
 T = TypeVar("T")
 Progress = Callable[[int, int, str], None]
 
@@ -226,7 +230,7 @@ class Whitened(NamedTuple):
 
     Attributes
     ----------
-    root : (d, w) float64; points are whitened by ``points @ root``.
+    root : see `Cloud.root`.
     values : (n, w) float64, eigenvalues of each person's covariance there.
     vectors : (n, w, w) float64, their eigenvectors.
     """
@@ -273,7 +277,7 @@ class Cloud:
     @property
     def lasting(self) -> bool:
         """Whether what is worked out of everyone's covariances takes little memory to keep."""
-        return self.covariances.nbytes <= MEMORY // 4
+        return self.covariances.nbytes <= LASTING
 
     def some(self, people: Ints) -> Cloud:
         """The same with some of the people only."""
@@ -286,21 +290,28 @@ class Cloud:
         )
 
     @property
+    def root(self) -> Floats:
+        """(d, w) float64: ``points @ root`` has the identity as mean within-person covariance."""
+
+        def make() -> Floats:
+            values, vectors = np.linalg.eigh(self.pooled)
+            # A direction in which nobody's avatars vary tells people apart: kept, floored.
+            floor = 1e-6 * values[-1] if values[-1] > 0 else 1.0
+            return np.asarray(vectors / np.sqrt(np.maximum(values, floor)))
+
+        return self._once("root", make, small=True)
+
+    @property
     def whitened(self) -> Whitened:
         """Covariances seen from where the mean within-person covariance is the identity.
 
         There, drawing a covariance towards the mean one only moves its eigenvalues, so
         one decomposition serves every amount of shrinkage.
         """
-
-        def make() -> Whitened:
-            values, vectors = np.linalg.eigh(self.pooled)
-            # A direction in which nobody's avatars vary tells people apart: kept, floored.
-            floor = 1e-6 * values[-1] if values[-1] > 0 else 1.0
-            root = vectors / np.sqrt(np.maximum(values, floor))
-            return Whitened(root, *eigh(root.T @ (self.covariances @ root)))
-
-        return self._once("whitened", make)
+        root = self.root
+        return self._once(
+            "whitened", lambda: Whitened(root, *eigh(root.T @ (self.covariances @ root)))
+        )
 
     @property
     def spectrum(self) -> tuple[Floats, Floats]:
