@@ -12,7 +12,12 @@ from sosie.data.table import Table
 from sosie.latent.common_levels import CommonLevels
 from sosie.latent.famd import FAMD, CrossProduct, Layout
 
-__all__ = ["KnownSpaces", "part_of"]
+__all__ = ["MOST_OWN", "KnownSpaces", "part_of"]
+
+
+MOST_OWN = 100
+"""Up to so many columns each choice of known ones has axes of its own. In more, the axes of all
+serve whoever lacks one of them: that one counts as nothing, and hardly moved them."""
 
 
 class KnownSpaces:
@@ -45,10 +50,24 @@ class KnownSpaces:
         InputError
             None of them varies.
         """
-        columns = frozenset(names)
+        columns, every = frozenset(names), self.originals.names
+        unknown = [name for name in every if name not in columns]
+        if len(every) > MOST_OWN and len(unknown) == 1:
+            return _without(self.of(every), unknown[0])
         if columns not in self._solved:
             self._solved[columns] = FAMD.solve(part_of(self._product, names), self.components)
         return self._solved[columns]
+
+
+def _without(famd: FAMD, name: Hashable) -> FAMD:
+    """The same axes for one who lacks a column: it moves nobody along them."""
+    loadings = famd.loadings.copy()
+    if name in famd.layout.names:
+        loadings[famd.layout.names.index(name)] = 0
+    for block in famd.layout.blocks:
+        if block.name == name:
+            loadings[block.start - 1 : block.start - 1 + block.size] = 0
+    return replace(famd, loadings=loadings)
 
 
 def part_of(product: CrossProduct, names: Sequence[Hashable]) -> CrossProduct:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import narwhals.stable.v2 as nw
@@ -393,8 +394,13 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def column(self, name: Name) -> Column:
-        """The encoded column of that name."""
-        return next(column for column in self.columns if column.name == name)
+        """The encoded column of that name; KeyError where there is none."""
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> Mapping[Name, Column]:
+        """Of a thousand columns, looking for one takes as long as reading it."""
+        return {column.name: column for column in self.columns}
 
     def number(self, name: Name) -> Numbers:
         """The column of that name, which can be averaged; TypeError where it can't."""
