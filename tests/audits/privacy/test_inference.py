@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sosie.audits.comparison import Comparison
 from sosie.audits.privacy import inference as module
-from sosie.audits.privacy.inference import MOST_GUESSED, _sampled, inference
+from sosie.audits.privacy.inference import MOST_GUESSED, MOST_SECRETS, _sampled, inference
 from sosie.audits.reasons import NO_HOLDOUT, TOO_FEW_COLUMNS, TOO_FEW_PEOPLE
 from sosie.data.table import Numbers, Table
 from sosie.errors import InputError, Reason
@@ -172,3 +172,16 @@ def test_the_leak_dial_moves_the_metric_one_way() -> None:
     steps = np.diff(np.array(values, dtype=float))
     assert (steps >= -1).all(), values  # the control wavers with the strangers' nearest avatars
     assert values[-1] == pytest.approx(100, abs=1)  # a few are alike in all but the secret
+
+
+def test_of_very_many_columns_some_are_tried_unless_they_are_named() -> None:
+    rng = np.random.default_rng(7)
+    wide = pl.DataFrame({f"x{i}": rng.normal(size=60) for i in range(MOST_SECRETS + 20)})
+    originals, strangers = wide[:30], wide[30:]
+    tried = [one["column"] for one in inference(originals, originals, holdout=strangers).columns]
+    assert len(set(tried)) == len(tried) == MOST_SECRETS
+    assert set(tried) < set(wide.columns)
+    named = sorted(set(wide.columns) - set(tried))[:2]
+    told = inference(originals, originals, holdout=strangers, secrets=named)
+    assert {one["column"] for one in told.columns} == set(named)
+    assert told.value == 100.0  # each is nearest to their own copy, whatever one column says
