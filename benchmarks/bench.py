@@ -72,6 +72,11 @@ GOALS = (
     Goal("naive", "slowness", "  sosie's time as a share of the naive one", 0.01, ""),
     Goal("metrics", "time", "metrics of protection on 100,000 x 24", 5.0),
     Goal("metrics", "memory", "  peak memory", 1.0, "GB"),
+    Goal("demo", "whole", "sosie demo", 6.0),
+    Goal("titles", "whole", "10,000 x 55, some 4,500 job titles as typed, sosie run", 60.0),
+    Goal("titles", "memory", "  peak memory", 2.0, "GB"),
+    Goal("wide", "whole", "2,000 x 1,000, sosie run", 120.0),
+    Goal("wide", "memory", "  peak memory", None, "GB"),
     Goal("bytes", "same", "same bytes: chunks of 1,000 and 65,536 rows, 1 and 2 threads", None, ""),
 )
 
@@ -173,7 +178,12 @@ def same_bytes() -> Figures:
 
 def command(data: Path, out: Path, *options: str) -> tuple[float, float]:
     """Seconds and peak GB of ``sosie avatarize``."""
-    words = [sys.executable, "-m", "sosie", "avatarize", str(data), "-o", str(out), *options]
+    return whole("avatarize", str(data), "-o", str(out), *options)
+
+
+def whole(*arguments: str) -> tuple[float, float]:
+    """Seconds and peak GB of a command of ``sosie``."""
+    words = [sys.executable, "-m", "sosie", *arguments]
     start = time.perf_counter()
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     peak_kb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
@@ -201,6 +211,32 @@ def ten_million() -> Figures:
             jittered(1_000_000, seed=part).write_parquet(data / f"part-{part}.parquet")
         whole, memory = command(data, Path(folder) / "avatars.parquet", "--memory", "2GB")
     return {"whole": whole, "memory": memory}
+
+
+def demo() -> Figures:
+    with tempfile.TemporaryDirectory() as folder:
+        return {"whole": whole("demo", "-o", str(Path(folder) / "out"))[0]}
+
+
+def job(frame: Any) -> Figures:
+    """The whole job, attacks included, on a CSV file."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "people.csv"
+        frame.write_csv(data)
+        taken, memory = whole("run", str(data), "-o", str(Path(folder) / "out"))
+    return {"whole": taken, "memory": memory}
+
+
+def titles() -> Figures:
+    from tables import survey
+
+    return job(survey())
+
+
+def wide() -> Figures:
+    from tables import questions
+
+    return job(questions())
 
 
 def growth() -> Figures:
@@ -265,7 +301,7 @@ def naive() -> Figures:
     return {"naive": taken, "naive_memory": peak(), "ours": ours, "slowness": ours / taken}
 
 
-NAMED = ("ten_million", "naive")
+NAMED = ("ten_million", "naive", "demo", "titles", "wide")
 """Measured only when named, or with ``all``."""
 
 MEASURES: dict[str, Callable[[], Figures]] = {
@@ -279,6 +315,9 @@ MEASURES: dict[str, Callable[[], Figures]] = {
     "ten_million": ten_million,
     "naive": naive,
     "metrics": metrics,
+    "demo": demo,
+    "titles": titles,
+    "wide": wide,
     "bytes": same_bytes,
 }
 

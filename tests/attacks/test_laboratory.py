@@ -272,6 +272,18 @@ def test_fewer_targets_are_drawn_at_random_and_told(frame, avatarizer):
     assert report.notes[0] == Reason("some_attacked", {"attacked": 40, "people": 150})
 
 
+def test_of_thousands_of_levels_the_rare_ones_count_as_one_and_this_is_told(frame):
+    titles = [f"title {i}" for i in range(1_600)] + ["nurse"] * 400
+    many = pl.DataFrame({"title": titles, "x": [i * 7919 % 1_009 for i in range(2_000)]})
+    known = {"columns": ["title"], "common": 59}
+    avatarizer = Avatarizer(k=10, seed=1)
+    report = attack(many, avatarizer, estimator="published", targets=50, **QUICK)
+    assert Reason("levels_pooled", known) in report.notes
+    assert report.results[0].rate is not None
+    few = attack(frame, avatarizer, estimator="published", targets=50, **QUICK)
+    assert "levels_pooled" not in {note.key for note in few.notes}
+
+
 def test_existing_releases(frame, avatarizer):
     tables = [avatarizer.fit(frame).release(r, shuffle=False) for r in range(7)]
     known = attack(frame, Releases(tables), estimator="published", **QUICK).results

@@ -137,3 +137,20 @@ def test_the_jackknife_of_a_mean_is_its_students_interval() -> None:
     left_out = (values.sum() - values) / 4
     expected = stats.t.interval(0.95, 4, values.mean(), stats.sem(values))
     np.testing.assert_allclose(jackknife_interval(values.mean(), left_out), expected)
+
+
+def test_what_holds_for_everybody_is_kept_by_a_twin_and_not_looked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    low = [i * 7 % 50 for i in range(ROWS)]
+    frame = pl.DataFrame({"low": low, "high": [v + i % 12 for i, v in enumerate(low)]})
+    avatarizer = Avatarizer(k=5, seed=1).fit(frame)
+    assert avatarizer.plan is not None
+    assert avatarizer.plan.constraints
+    twin = avatarizer.reseeded(1)
+    monkeypatch.setattr("sosie.data.constraints.plan.find_constraints", None)
+    twin.fit(avatarizer.originals.take(np.arange(0, ROWS, 2)))
+    assert twin.plan is not None
+    assert twin.plan.constraints == avatarizer.plan.constraints
+    drawn = twin.release()
+    assert (drawn["low"] <= drawn["high"]).all()

@@ -7,6 +7,7 @@ import polars as pl
 
 from sosie.data.table import Table
 from sosie.latent.common_levels import MOST_LEVELS, CommonLevels
+from sosie.latent.famd import FAMD, CrossProduct, Layout
 
 
 def towns(counts: dict[str, int]) -> pl.DataFrame:
@@ -38,3 +39,18 @@ def test_another_table_is_coded_alike_and_unknown_levels_stay_unknown() -> None:
 def test_few_levels_are_left_alone() -> None:
     table = Table.of(towns({f"t{i}": 2 for i in range(MOST_LEVELS)}))
     assert CommonLevels.of(table).pooled(table) is table
+
+
+def test_an_analysis_of_the_common_levels_is_that_of_the_table_that_has_no_others() -> None:
+    people = towns({f"t{i}": 1 + (i * 37) % 100 for i in range(100)})
+    people = people.with_columns(x=pl.int_range(len(people)) * 7919 % 501 / 10)
+    table = Table.of(people)
+    strange = table.like(pl.DataFrame({"town": ["t5", "elsewhere", None], "x": [1.0, 2.0, 3.0]}))
+    levels = CommonLevels.of(table)
+    layout = Layout.of(table).of_common(levels)
+    famd = FAMD.solve(CrossProduct(layout).add(table), 4)
+    expected = FAMD.fit(levels.pooled(table), 4)
+    np.testing.assert_allclose(famd.eigenvalues, expected.eigenvalues)
+    for one in (table, strange):
+        found = famd.transform(one)
+        np.testing.assert_allclose(found, expected.transform(levels.pooled(one)), atol=1e-9)

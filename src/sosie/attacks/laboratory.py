@@ -11,7 +11,7 @@ import numpy as np
 
 from sosie.attacks.decisions import Decision
 from sosie.attacks.estimators import DECLARATIONS
-from sosie.attacks.moments import Progress
+from sosie.attacks.moments import Progress, pooled_columns
 from sosie.attacks.profile import hidden_rate_complement, partial, related
 from sosie.attacks.results import AttackReport, AttackResult
 from sosie.attacks.scenarios import DECLARATIONS as DECLARED
@@ -23,6 +23,7 @@ from sosie.compute.threads import one_blas_thread
 from sosie.data.table import Numbers, Roles, Table
 from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
+from sosie.latent.common_levels import MOST_LEVELS
 
 __all__ = ["CURVE", "ESTIMATORS", "PUBLISHED_COMPONENTS", "SCENARIOS", "attack", "curve_of"]
 
@@ -373,6 +374,9 @@ class _Laboratory:
         people, attacked = len(self.source.originals), self.setup.targets
         if attacked is not None and attacked < people:
             yield Reason("some_attacked", {"attacked": attacked, "people": people})
+        if pooled := pooled_columns(self.source.originals):
+            values = {"columns": [str(name) for name in pooled], "common": MOST_LEVELS - 1}
+            yield Reason("levels_pooled", values)
         if twins := _twins(self.source.originals):
             yield Reason("same_rows", {"n": twins})
         roles = self.source.originals.roles

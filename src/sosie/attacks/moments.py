@@ -9,7 +9,7 @@ second one keeps the moments of its first coordinates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,7 +22,8 @@ from sosie.compute.randomness import blocks
 from sosie.compute.storage import MEMORY as IN_MEMORY
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.data.table import Numbers, Table
-from sosie.latent.famd import FAMD, CrossProduct, Layout
+from sosie.latent.common_levels import CommonLevels
+from sosie.latent.famd import FAMD, MOST_DENSE, CrossProduct, Layout
 
 __all__ = [
     "CELLS",
@@ -35,8 +36,11 @@ __all__ = [
     "accumulate",
     "eigh",
     "is_bounded",
+    "layout_of",
     "most_components",
+    "pooled_columns",
     "rows_of",
+    "space_of",
     "transformed",
 ]
 
@@ -52,6 +56,10 @@ CELLS = 8_000_000
 
 MEMORY = MOMENTS
 """Bytes that the covariances of all people may take."""
+
+LASTING = 150_000_000
+"""Bytes of everyone's covariances up to which what is worked out of them, a few times as much, is
+kept: some 10,000 people in 40 components."""
 
 T = TypeVar("T")
 Progress = Callable[[int, int, str], None]
@@ -149,6 +157,28 @@ class Expansion:
         return np.vstack(parts), constant
 
 
+def layout_of(originals: Table) -> Layout:
+    """What an attacker's latent space is made of.
+
+    Of a table of more than `MOST_DENSE` levels the rare ones of each column count as one: each
+    would span an axis of few people, and avatars hardly have them.
+    """
+    layout = Layout.of(originals)
+    if layout.width <= MOST_DENSE:
+        return layout
+    return layout.of_common(CommonLevels.of(originals))
+
+
+def pooled_columns(originals: Table) -> list[Hashable]:
+    """The columns whose rare levels count as one, see `layout_of`."""
+    return [block.name for block in layout_of(originals).blocks if block.code is not None]
+
+
+def space_of(originals: Table, components: int) -> FAMD:
+    """An attacker's latent space, fitted on the originals."""
+    return FAMD.solve(CrossProduct(layout_of(originals)).add(originals), components)
+
+
 def rows_of(table: Table, rows: Ints) -> Table:
     """The encoded columns of some rows, in memory."""
     columns = tuple(
@@ -200,7 +230,7 @@ class Whitened(NamedTuple):
 
     Attributes
     ----------
-    root : (d, w) float64; points are whitened by ``points @ root``.
+    root : see `Cloud.root`.
     values : (n, w) float64, eigenvalues of each person's covariance there.
     vectors : (n, w, w) float64, their eigenvectors.
     """
@@ -247,7 +277,7 @@ class Cloud:
     @property
     def lasting(self) -> bool:
         """Whether what is worked out of everyone's covariances takes little memory to keep."""
-        return self.covariances.nbytes <= MEMORY // 4
+        return self.covariances.nbytes <= LASTING
 
     def some(self, people: Ints) -> Cloud:
         """The same with some of the people only."""
@@ -260,21 +290,28 @@ class Cloud:
         )
 
     @property
+    def root(self) -> Floats:
+        """(d, w) float64: ``points @ root`` has the identity as mean within-person covariance."""
+
+        def make() -> Floats:
+            values, vectors = np.linalg.eigh(self.pooled)
+            # A direction in which nobody's avatars vary tells people apart: kept, floored.
+            floor = 1e-6 * values[-1] if values[-1] > 0 else 1.0
+            return np.asarray(vectors / np.sqrt(np.maximum(values, floor)))
+
+        return self._once("root", make, small=True)
+
+    @property
     def whitened(self) -> Whitened:
         """Covariances seen from where the mean within-person covariance is the identity.
 
         There, drawing a covariance towards the mean one only moves its eigenvalues, so
         one decomposition serves every amount of shrinkage.
         """
-
-        def make() -> Whitened:
-            values, vectors = np.linalg.eigh(self.pooled)
-            # A direction in which nobody's avatars vary tells people apart: kept, floored.
-            floor = 1e-6 * values[-1] if values[-1] > 0 else 1.0
-            root = vectors / np.sqrt(np.maximum(values, floor))
-            return Whitened(root, *eigh(root.T @ (self.covariances @ root)))
-
-        return self._once("whitened", make)
+        root = self.root
+        return self._once(
+            "whitened", lambda: Whitened(root, *eigh(root.T @ (self.covariances @ root)))
+        )
 
     @property
     def spectrum(self) -> tuple[Floats, Floats]:
@@ -343,7 +380,7 @@ def accumulate(
         One for each count. Where memory allows, each with the FAMD of its own stack;
         else all with the FAMD of the stack of the last count.
     """
-    layout = Layout.of(source.originals)
+    layout = layout_of(source.originals)
     expansion = Expansion(layout)
     fits = len(order) * expansion.width**2 * 8 <= memory
     steps = counts[-1] * (1 if fits else 2)
@@ -455,7 +492,7 @@ def _stack(
     source: Source, last: int, start: int, store: Store | None, tell: Callable[[int], None]
 ) -> CrossProduct:
     """The cross-product of the originals and all releases."""
-    product = CrossProduct(Layout.of(source.originals)).add(source.originals, source.threads)
+    product = CrossProduct(layout_of(source.originals)).add(source.originals, source.threads)
     kept: Mapping[str, Any] = (store.load("stack") if store else None) or {"count": np.array(0)}
     reached = int(kept["count"])
     if reached:

@@ -10,14 +10,14 @@ import numpy as np
 from sosie.attacks import decisions
 from sosie.attacks.decisions import Verdict, nearest_people
 from sosie.attacks.estimators.scorers import SharedCovariance
-from sosie.attacks.moments import MOST_COMPONENTS, rows_of, transformed
+from sosie.attacks.moments import MOST_COMPONENTS, layout_of, rows_of, space_of, transformed
 from sosie.attacks.results import AttackResult, Rate
 from sosie.attacks.scenarios import Cast, Setup
 from sosie.attacks.sources import Source
 from sosie.audits.distances import own_distances
 from sosie.data.table import Table
 from sosie.errors import InputError, Reason
-from sosie.latent.famd import FAMD, Layout
+from sosie.latent.famd import FAMD
 from sosie.latent.neighbours import NeighbourIndex
 
 __all__ = ["hidden_rate_complement", "partial", "related"]
@@ -72,7 +72,7 @@ def related(originals: Table, avatars: Table, seed: int) -> bool:
     """
     some = np.sort(np.random.default_rng(seed).permutation(len(originals))[:RELATED])
     originals, avatars = rows_of(originals, some), rows_of(avatars, some)
-    famd = FAMD.fit(originals, MOST_COMPONENTS)
+    famd = space_of(originals, MOST_COMPONENTS)
     people, points = famd.transform(originals), famd.transform(avatars)
     other = points[np.random.default_rng(seed).permutation(len(points))]
     gain = np.square(people - other).sum(axis=1) - np.square(people - points).sum(axis=1)
@@ -107,7 +107,7 @@ def partial(
     counts = sorted({max(round(len(names) * share), 1) for share in (0.1, 0.2, 0.35, 0.5, 0.75)})
     rng = np.random.default_rng(setup.seed)
     cast = Cast.of(len(originals), setup.seed, setup.targets)
-    subsets = FEW_SUBSETS if Layout.of(originals).width > MANY_INDICATORS else SUBSETS
+    subsets = FEW_SUBSETS if layout_of(originals).width > MANY_INDICATORS else SUBSETS
     for count in counts:
         sets = [list(rng.permutation(len(names))[:count]) for _ in range(subsets)]
         verdicts = []
@@ -149,7 +149,7 @@ def _of_these(
 
 
 def _nearest(originals: Table, target: Table, cast: Cast, components: int) -> Verdict:
-    famd = FAMD.fit(originals, components)
+    famd = space_of(originals, components)
     attacked = np.arange(cast.attacked)
     means = famd.transform(rows_of(originals, cast.targets[attacked]))
     points = transformed(famd, target, cast.targets)

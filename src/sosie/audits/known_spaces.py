@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
-from sosie.compute.arrays import Floats
 from sosie.data.table import Table
 from sosie.latent.common_levels import CommonLevels
 from sosie.latent.famd import FAMD, CrossProduct, Layout
 
-__all__ = ["KnownSpace", "KnownSpaces", "part_of"]
+__all__ = ["MOST_OWN", "KnownSpaces", "part_of"]
 
 
-@dataclass(frozen=True)
-class KnownSpace:
-    """The latent space of the columns that an attacker knows.
-
-    Attributes
-    ----------
-    famd : fitted to the originals.
-    levels : which levels count on their own.
-    """
-
-    famd: FAMD
-    levels: CommonLevels
-
-    def transform(self, table: Table) -> Floats:
-        """Coordinates of a table that is encoded as the originals are, ``(m, d) float64``."""
-        return self.famd.transform(self.levels.pooled(table))
+MOST_OWN = 100
+"""Up to so many columns each choice of known ones has axes of its own. In more, the axes of all
+serve whoever lacks one of them: that one counts as nothing, and hardly moved them."""
 
 
 class KnownSpaces:
@@ -48,18 +34,15 @@ class KnownSpaces:
 
     def __init__(self, originals: Table, components: int) -> None:
         self.originals, self.components = originals, components
-        self._solved: dict[frozenset[Hashable], KnownSpace] = {}
-
-    @cached_property
-    def _levels(self) -> CommonLevels:
-        return CommonLevels.of(self.originals)
+        self._solved: dict[frozenset[Hashable], FAMD] = {}
 
     @cached_property
     def _product(self) -> CrossProduct:
-        pooled = self._levels.pooled(self.originals)
-        return CrossProduct(Layout.of(pooled, pooled.roles.weights)).add(pooled)
+        layout = Layout.of(self.originals, self.originals.roles.weights)
+        common = layout.of_common(CommonLevels.of(self.originals))
+        return CrossProduct(common).add(self.originals)
 
-    def of(self, names: Sequence[Hashable]) -> KnownSpace:
+    def of(self, names: Sequence[Hashable]) -> FAMD:
         """The space of some columns.
 
         Raises
@@ -67,11 +50,24 @@ class KnownSpaces:
         InputError
             None of them varies.
         """
-        columns = frozenset(names)
+        columns, every = frozenset(names), self.originals.names
+        unknown = [name for name in every if name not in columns]
+        if len(every) > MOST_OWN and len(unknown) == 1:
+            return _without(self.of(every), unknown[0])
         if columns not in self._solved:
-            famd = FAMD.solve(part_of(self._product, names), self.components)
-            self._solved[columns] = KnownSpace(famd, self._levels)
+            self._solved[columns] = FAMD.solve(part_of(self._product, names), self.components)
         return self._solved[columns]
+
+
+def _without(famd: FAMD, name: Hashable) -> FAMD:
+    """The same axes for one who lacks a column: it moves nobody along them."""
+    loadings = famd.loadings.copy()
+    if name in famd.layout.names:
+        loadings[famd.layout.names.index(name)] = 0
+    for block in famd.layout.blocks:
+        if block.name == name:
+            loadings[block.start - 1 : block.start - 1 + block.size] = 0
+    return replace(famd, loadings=loadings)
 
 
 def part_of(product: CrossProduct, names: Sequence[Hashable]) -> CrossProduct:

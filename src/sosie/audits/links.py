@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from sosie.audits.comparison import Comparison
-from sosie.audits.known_spaces import KnownSpace
 from sosie.audits.results import json_name
 from sosie.compute.arrays import Floats, Ints
 from sosie.data.table import Table
 from sosie.errors import InputError, Reason
+from sosie.latent.famd import FAMD
 from sosie.latent.neighbours import NeighbourIndex
 
 __all__ = ["Links", "count_pairs", "named", "nearest_group", "split"]
@@ -29,7 +29,7 @@ class Links:
     nearest must not depend on the row they share with an original.
     """
 
-    spaces: tuple[KnownSpace, ...]
+    spaces: tuple[FAMD, ...]
     index: tuple[NeighbourIndex, ...]
 
     @classmethod

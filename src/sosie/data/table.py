@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import narwhals.stable.v2 as nw
@@ -393,8 +394,13 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def column(self, name: Name) -> Column:
-        """The encoded column of that name."""
-        return next(column for column in self.columns if column.name == name)
+        """The encoded column of that name; KeyError where there is none."""
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> Mapping[Name, Column]:
+        """Of a thousand columns, looking for one takes as long as reading it."""
+        return {column.name: column for column in self.columns}
 
     def number(self, name: Name) -> Numbers:
         """The column of that name, which can be averaged; TypeError where it can't."""
@@ -422,11 +428,15 @@ class Table:
 
     def take(self, rows: Ints) -> Table:
         """The same table with only some rows, encoded columns and source alike."""
+        return replace(self.encoded_rows(rows), frame=frames.take_rows(self.frame, rows))
+
+    def encoded_rows(self, rows: Ints) -> Table:
+        """Some rows of the encoded columns beside the whole source, for what never reads it."""
         columns = tuple(
             replace(c, values=c.values[rows]) if isinstance(c, Numbers) else _levels_taken(c, rows)
             for c in self.columns
         )
-        return replace(self, frame=frames.take_rows(self.frame, rows), columns=columns)
+        return replace(self, columns=columns)
 
     def select(self, names: Sequence[Name]) -> Table:
         """The same rows with only some encoded columns."""

@@ -17,7 +17,7 @@ from sosie.compute.randomness import BLOCK, Purpose, fresh_seed, generator, keys
 from sosie.compute.storage import MEMORY, Storage
 from sosie.data import frames, identifiers
 from sosie.data.coarsening import levels_as_one
-from sosie.data.constraints import MOST_COLUMNS, Plan
+from sosie.data.constraints import MOST_COLUMNS, Constraint, Plan
 from sosie.data.frames import Columns
 from sosie.data.remote import engine_of
 from sosie.data.table import Levels, Roles, Table
@@ -150,6 +150,7 @@ class Avatarizer:
         self._fitted: Fitted | None = None
         self._originals: Table | None = None
         self._plan: Plan | None = None
+        self._known: tuple[Constraint, ...] | None = None
         self._checked = False
         self._repeated: identifiers.Suspect | None = None
         self._remote: Any = None
@@ -383,6 +384,8 @@ class Avatarizer:
     def reseeded(self, purpose: int) -> Avatarizer:
         """The same, not yet fitted, with secrets of its own; they follow from the seed in use.
 
+        It is for rows of the same table: what was found to hold in all is not looked for again.
+
         Parameters
         ----------
         purpose : what the other one is for: each number gives other secrets.
@@ -392,6 +395,7 @@ class Avatarizer:
         fresh = int.from_bytes(drawn.tobytes())
         repeats = self._secrets.seed == self._order_seed
         other._secrets, other._order_seed = Secrets.of(fresh), fresh if repeats else fresh + 1
+        other._known = None if self._plan is None else self._plan.constraints
         other._fitted = other._originals = other._plan = other._table_key = None
         other._checked = self._checked or self._is_fitted  # columns were looked at once
         return other
@@ -424,6 +428,7 @@ class Avatarizer:
             orders=self.order,
             derivations=self.derive,
             found=self.constraints,
+            known=self._known,
             fixed=fixed,
         )
 

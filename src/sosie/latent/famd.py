@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
 from typing import Any, Self
@@ -23,15 +23,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.compute.arrays import Floats, Mask
+from sosie.compute.arrays import Floats, Ints, Mask
 from sosie.compute.randomness import BLOCK
 from sosie.compute.storage import MEMORY, Storage
 from sosie.compute.sums import WholeSum, mean_of
 from sosie.compute.threads import each_part, one_blas_thread
 from sosie.data.table import Column, Levels, Table
 from sosie.errors import InputError, Reason
+from sosie.latent.common_levels import MOST_LEVELS, CommonLevels
 
-__all__ = ["FAMD", "CrossProduct", "Layout", "Outline", "Reconstruction"]
+__all__ = ["FAMD", "MOST_DENSE", "CrossProduct", "Layout", "Outline", "Reconstruction"]
 
 MOST_DENSE = 1_500
 """Above so many indicators the cross-product is kept sparse and solved by iteration."""
@@ -58,6 +59,9 @@ class Block:
     size: int
     presence: bool
     weight: float
+    code: Ints | None = field(default=None, compare=False, repr=False)
+    """Which indicator stands for each code of the column, and last for those of unseen levels;
+    None where each level has its own."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,16 @@ class Layout:
             blocks=tuple(indicators),
         )
 
+    def of_common(self, levels: CommonLevels) -> Self:
+        """The same, but of a column of many levels all that are rare have one indicator."""
+        start, blocks = 1 + len(self.names), []
+        for block in self.blocks:
+            code = None if block.presence else levels.codes.get(block.name)
+            size = block.size if code is None else MOST_LEVELS
+            blocks.append(replace(block, start=start, size=size, code=code))
+            start += size
+        return replace(self, blocks=tuple(blocks))
+
     @property
     def width(self) -> int:
         """Columns of the expanded table, the leading 1 included."""
@@ -133,7 +147,8 @@ class Layout:
         for block in self.blocks:
             column = table.column(block.name)
             if isinstance(column, Levels):
-                yield block, column.codes[rows]
+                codes = column.codes[rows]
+                yield block, codes if block.code is None else block.code.take(codes, mode="clip")
             else:
                 yield block, np.isnan(column.values[rows]).view(np.uint8)
 

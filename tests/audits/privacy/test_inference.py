@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 
 from sosie.audits.comparison import Comparison, encoded
 from sosie.audits.privacy import inference as module
-from sosie.audits.privacy.inference import MOST_GUESSED, _sampled, inference, on_twins
+from sosie.audits.privacy.inference import (
+    MOST_GUESSED,
+    MOST_SECRETS,
+    _sampled,
+    inference,
+    on_twins,
+)
 from sosie.audits.reasons import NO_HOLDOUT, TOO_FEW_COLUMNS, TOO_FEW_PEOPLE
 from sosie.audits.twins import twins
 from sosie.data.table import Numbers, Table
@@ -190,3 +196,16 @@ def test_on_twins_the_baseline_is_guessed_from_the_strangers_of_each_fold() -> N
             right.append(_right(fold.comparison, column["column"], tested, held))
         expected = 100 * np.concatenate(right).mean()
         assert column["without_avatars"] == pytest.approx(expected, abs=0.51)
+
+
+def test_of_very_many_columns_some_are_tried_unless_they_are_named() -> None:
+    rng = np.random.default_rng(7)
+    wide = pl.DataFrame({f"x{i}": rng.normal(size=60) for i in range(MOST_SECRETS + 20)})
+    originals, strangers = wide[:30], wide[30:]
+    tried = [one["column"] for one in inference(originals, originals, holdout=strangers).columns]
+    assert len(set(tried)) == len(tried) == MOST_SECRETS
+    assert set(tried) < set(wide.columns)
+    named = sorted(set(wide.columns) - set(tried))[:2]
+    told = inference(originals, originals, holdout=strangers, secrets=named)
+    assert {one["column"] for one in told.columns} == set(named)
+    assert told.value == 100.0  # each is nearest to their own copy, whatever one column says

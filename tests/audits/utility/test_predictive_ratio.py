@@ -9,7 +9,7 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 from sosie.audits.comparison import Comparison
 from sosie.audits.reasons import NO_HOLDOUT, TOO_FEW_COLUMNS, TOO_FEW_PEOPLE
-from sosie.audits.utility.predictive_ratio import PENALTY, predictive_ratio
+from sosie.audits.utility.predictive_ratio import MOST_BINNED, PENALTY, predictive_ratio
 from sosie.errors import InputError, Reason
 from sosie.generate.avatarizer import Avatarizer
 
@@ -106,3 +106,17 @@ def test_levels_of_the_avatars_or_of_the_holdout_alone_do_no_harm() -> None:
         Comparison.of(train, train.with_columns(sex=pl.lit("X")), holdout=strange)
     )
     assert found.value is not None
+
+
+def test_of_very_many_numbers_no_bins_are_taken() -> None:
+    """What is a curve of another number is seen by its bins, and so it is not seen."""
+    rng = np.random.default_rng(5)
+    many = {f"x{i}": rng.normal(size=600) for i in range(MOST_BINNED + 1)}
+    curved = pl.DataFrame({**many, "square": many["x0"] ** 2})
+    seen = {}
+    for width in (5, MOST_BINNED):
+        some = curved.select([*(f"x{i}" for i in range(width)), "square"])
+        people, strangers = some[:400], some[400:]
+        metric = predictive_ratio(people, people, holdout=strangers, outcomes=["square"])
+        seen[width] = metric.value
+    assert seen == {5: 100.0, MOST_BINNED: None}  # with the square they are one too many

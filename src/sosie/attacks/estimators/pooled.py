@@ -33,10 +33,10 @@ class Pooled:
 
     def fit(self, cloud: Cloud, points: Floats) -> Scorer:
         """Model each person by a shrunk covariance."""
-        white = cloud.whitened
-        means, turned = cloud.means @ white.root, points @ white.root
+        means, turned = cloud.means @ cloud.root, points @ cloud.root
         if self.shrinkage >= 1:
             return SharedCovariance(turned, means)
+        white = cloud.whitened
         values = np.maximum(white.values, 0) * (1 - self.shrinkage) + self.shrinkage
         roots = white.vectors / np.sqrt(values)[:, None, :]
         return Gaussians(turned, means, roots, -0.5 * np.log(2 * np.pi * values).sum(axis=1))

@@ -21,6 +21,7 @@ from sosie.attacks.moments import (
     accumulate,
     is_bounded,
     rows_of,
+    space_of,
     transformed,
 )
 from sosie.attacks.sources import AvatarSource, Source, fingerprint
@@ -28,7 +29,6 @@ from sosie.attacks.store import Store
 from sosie.compute.arrays import Floats, Ints
 from sosie.data.table import Table
 from sosie.errors import InputError, Reason
-from sosie.latent.famd import FAMD
 
 __all__ = ["V1", "V2", "Arena", "Cast", "Insert", "Nearest", "Scenario", "Setup"]
 
@@ -249,7 +249,7 @@ class Nearest:
         Profiles are not compared, so its people are only those whose row is looked for.
         """
         target = source.draw(setup.target)
-        famd = FAMD.fit(source.originals, setup.components or MOST_COMPONENTS)
+        famd = space_of(source.originals, setup.components or MOST_COMPONENTS)
         cast = Cast.of(len(source.originals), setup.seed, setup.targets)
         people = cast.targets[: cast.attacked]
         means = famd.transform(rows_of(source.originals, people))

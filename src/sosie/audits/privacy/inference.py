@@ -46,6 +46,9 @@ MOST_TRIED = 2_000
 """People on whom each secret is tried where twins are: of some fifty secrets two are reported, and
 those on everybody; of the others a rate is within three points."""
 
+MOST_SECRETS = 100
+"""Of more columns so many secrets, drawn at random, are tried where none are named."""
+
 
 def inference(
     originals: object,
@@ -80,7 +83,7 @@ def inference(
     ----------
     originals : any dataframe; or a `Comparison`.
     avatars, holdout : the same columns. Without a holdout there is no value.
-    secrets : columns to guess; by default each in turn.
+    secrets : columns to guess; by default each in turn, of more than 100 as many drawn at random.
     known : what the attacker knows; by default all columns but the secret.
     tolerance : see above, 0 or more.
     components : dimensions of the latent space of the known columns.
@@ -287,9 +290,12 @@ def _plans(
             )
     free = [name for name in names if known is None or name not in known]
     given = names if known is None else known
+    if secrets is None and len(free) > MOST_SECRETS:
+        drawn = np.random.default_rng(0).permutation(len(free))[:MOST_SECRETS]
+        free = [free[i] for i in np.sort(drawn)]
+    asked, held = free if secrets is None else secrets, frozenset(given)
     return [
-        (secret, [name for name in names if name in given and name != secret])
-        for secret in (free if secrets is None else secrets)
+        (secret, [name for name in names if name in held and name != secret]) for secret in asked
     ]
 
 

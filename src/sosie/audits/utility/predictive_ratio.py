@@ -45,6 +45,9 @@ MOST_LEVELS = 50
 STEPS = 10
 """Bins of a number, beside the number itself: what it does need not be linear."""
 
+MOST_BINNED = 100
+"""Of more numbers only the numbers themselves: time grows with the cube of what a model sees."""
+
 PENALTY = 1e-3
 """Of the ridge, as a share of the rows: too small to be seen, large enough to invert by."""
 
@@ -79,6 +82,7 @@ def predictive_ratio(
     avatars over the sum with originals, each counted as 0 where it is negative.
 
     In percent; higher is better; 100 means that nothing was lost; no published target.
+    Of more than 100 numbers no deciles are taken.
     Columns of more than 50 levels are left out, and so are outcomes that even originals
     predict no better than chance could among those set aside (0.02, or 2 / sqrt(people)).
 
@@ -225,9 +229,10 @@ class _Models:
 
     @classmethod
     def of(cls, comparison: Comparison, holdout: Table, usable: Sequence[Hashable]) -> _Models:
+        numbers = comparison.originals.select(usable).numbers
         edges = {
             column.name: quantile_edges(column.values[~column.missing], STEPS)
-            for column in comparison.originals.select(usable).numbers
+            for column in (numbers if len(numbers) <= MOST_BINNED else ())
         }
         originals, avatars, test = (
             _enriched(table.select(usable), edges)
@@ -259,7 +264,7 @@ class _Models:
             if not len(present):
                 return 0.0
             # Rows without the outcome have nothing to teach.
-            trained = _Trained.of(self.layout, self.tables[which].take(present))
+            trained = _Trained.of(self.layout, self.tables[which].encoded_rows(present))
         outcome = self.test.column(name)
         if isinstance(outcome, Numbers):
             own = [1 + self.layout.names.index(name)]
@@ -295,6 +300,7 @@ def _enriched(table: Table, edges: dict[Hashable, Floats]) -> Table:
             first=np.empty(0, dtype=np.int64),
         )
         for column in table.numbers
+        if column.name in edges
     )
     return replace(table, columns=(*table.columns, *binned))
 

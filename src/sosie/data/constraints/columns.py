@@ -78,7 +78,8 @@ class Columns:
         return cls(encoded, {name: unit_of(table, column) for name, column in encoded.items()})
 
     def __len__(self) -> int:
-        return next((len(column.missing) for column in self.encoded.values()), 0)
+        columns = self.encoded.values()
+        return next((len(c.values if isinstance(c, Numbers) else c.codes) for c in columns), 0)
 
     def named(self, *units: Unit) -> list[Name]:
         """Columns that can be read so, in order."""

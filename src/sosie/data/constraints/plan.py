@@ -81,6 +81,7 @@ class Plan:
         orders: Sequence[str] = (),
         derivations: Sequence[str] = (),
         found: bool = True,
+        known: Collection[Constraint] | None = None,
         fixed: Collection[Name] = (),
     ) -> Self:
         """Plan a table.
@@ -90,6 +91,7 @@ class Plan:
         k : people who must hold a level for it to count, and whose mean closes a range.
         orders, derivations : what the user says, as ``--order`` and ``--derive`` take it.
         found : whether constraints are also looked for (``--no-constraints`` says no).
+        known : what was found of a table of which these are some rows, instead of looking again.
         fixed : columns that the method sees as they are: others are restored from them.
 
         Raises
@@ -102,8 +104,9 @@ class Plan:
         own += [parse_order(text, columns) for text in orders]
         said = [Constraint(rule, found=False) for rule in own]
         outputs = {c.columns for c in said}
-        others = find_constraints(table, k) if found else ()
-        constraints = (*said, *(c for c in others if c.columns not in outputs))
+        if known is None:
+            known = find_constraints(table, k) if found else ()
+        constraints = (*said, *(c for c in known if c.columns not in outputs))
         return cls._planned(table, columns, constraints, k, fixed)
 
     @classmethod

@@ -127,7 +127,11 @@ class Draft:
                     self.law.pooled.tilt[rows.stop : self.height, self.layout.of_choices[i]]
                     @ choice.features
                 )
-                self.logits[rows.stop :] += effects.take(codes, axis=1)
+                told = np.flatnonzero(effects.any(axis=1))  # of very many features each sees some
+                if len(told) == len(effects):
+                    self.logits[rows.stop :] += effects.take(codes, axis=1)
+                else:
+                    self.logits[rows.stop + told] += effects[told].take(codes, axis=1)
 
     def _drawn(self, i: int, choice: Choice, logits: Floats, chance: Floats) -> NDArray[Any]:
         intercepts, slots = self.law.intercepts[i], self.law.slots[i]

@@ -8,6 +8,7 @@ of its levels, or its level's place.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Self
 
@@ -97,22 +98,22 @@ class Layout:
             tuple(slice(*pair) for pair in pairwise(rows)),
         )
 
-    @property
+    @cached_property
     def plain(self) -> int:
         """How many numbers have no states."""
         return sum(number.plain for number in self.numbers)
 
-    @property
+    @cached_property
     def states(self) -> int:
         """How many choices are states of numbers."""
         return len(self.numbers) - self.plain
 
-    @property
+    @cached_property
     def width(self) -> int:
         """How many features there are."""
         return max([0, *(int(part.stop) for part in (*self.of_numbers, *self.of_choices))])
 
-    @property
+    @cached_property
     def height(self) -> int:
         """How many logits there are."""
         return max([0, *(int(rows.stop) for rows in self.logits)])
