@@ -187,7 +187,7 @@ def test_case_11_missing_in_the_avatars_alone(tmp_path: Path, called: Called) ->
     (tmp_path / "y.csv").write_text(csv(USUAL | {"n": holed(WHOLE)}))
     said = called("audit", tmp_path / "x.csv", tmp_path / "y.csv")
     assert said.status == 0
-    assert "column 'n' has missing values in the avatars only" in said.err
+    assert "Column 'n' has missing values in the avatars only" in said.err
 
 
 def test_case_13_all_words_for_missing_are_one(avatarized: Made, tmp_path: Path) -> None:
